@@ -1,0 +1,71 @@
+"""Everything this package raises on purpose.
+
+HyperPodError
+├── ConfigurationError (also ValueError)
+│   ├── InvalidValue      one field of one value can never be right
+│   └── InvalidCluster    .findings: everything wrong with a deployment
+├── UnreadableTemplate    a file that is no CloudFormation template, or an assembly with a piece missing
+└── AccountError          AWS refused or failed a read
+    ├── NotInAccount        what was asked for is not there
+    └── AccountUnavailable  the same read may succeed later
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.findings import Finding
+
+
+class HyperPodError(Exception):
+    """Base of all errors of this package."""
+
+
+class ConfigurationError(HyperPodError, ValueError):
+    """What the user wrote cannot be deployed."""
+
+
+class InvalidValue(ConfigurationError):
+    """One field of one value can never be right, whatever surrounds it."""
+
+
+class InvalidCluster(ConfigurationError):
+    """A deployment with errors; the message lists all of them.
+
+    Attributes:
+        findings: The errors, each with rule id, path, message and fix.
+    """
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        count = len(self.findings)
+        lines = [f"{count} error{'s' if count != 1 else ''}"]
+        for finding in self.findings:
+            lines += [f"  {finding.rule}  {finding.path}: {finding.message}", f"          fix: {finding.fix}"]
+        super().__init__("\n".join(lines))
+
+
+class UnreadableTemplate(HyperPodError):
+    """A file or folder that cannot be read as CloudFormation; the message is one line for the user."""
+
+
+class AccountError(HyperPodError):
+    """AWS refused or failed a read; the message is one line for the user, with what to do about it."""
+
+
+class NotInAccount(AccountError):
+    """The account has nothing of that name in that Region."""
+
+
+class AccountUnavailable(AccountError):
+    """AWS throttled or failed a read, or could not be reached: the same read may succeed later.
+
+    Attributes:
+        answered: Whether AWS answered at all; where it never has, the Region is wrong or the network has no way to it.
+    """
+
+    def __init__(self, message: str, *, answered: bool) -> None:
+        self.answered = answered
+        super().__init__(message)
