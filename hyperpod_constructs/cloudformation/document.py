@@ -1,0 +1,152 @@
+"""Reads one file: a CloudFormation template, or the request of `aws sagemaker create-cluster`.
+
+Templates come from anywhere, so everything that is wrong with a file ends in one line that names it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Literal
+
+from hyperpod_constructs.cloudformation import json_source, yaml_source
+from hyperpod_constructs.cloudformation.places import Place, SyntaxProblem
+from hyperpod_constructs.errors import UnreadableTemplate
+
+MAX_BYTES = 1024 * 1024
+"""Size of a template body in S3, the largest CloudFormation takes (CloudFormation quotas, "Template body size")."""
+
+MAX_DEPTH = 80
+"""Values inside each other. Real templates stay below 30; the bound keeps everything that walks them safe."""
+
+Kind = Literal["template", "create-cluster"]
+
+
+class OtherDocumentError(UnreadableTemplate):
+    """Well-formed JSON or YAML that is something else; in a folder it does not stand in the way of the templates."""
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """One decoded file.
+
+    Attributes:
+        name: The file, as messages should call it.
+        kind: What the file is.
+        body: The decoded text: str, int, float, bool, None, list and dict. Intrinsics are in long form.
+        read_places: Finds the lines; called once, and only when somebody asks.
+    """
+
+    name: str
+    kind: Kind
+    body: Mapping[str, Any]
+    read_places: Callable[[], Place]
+
+    def line(self, path: tuple[str | int, ...]) -> int:
+        """The 1-based line of the value at a path of keys and indexes, or of the nearest value around it."""
+        return self._places.nearest(path)
+
+    @cached_property
+    def _places(self) -> Place:
+        return self.read_places()
+
+
+def load(path: str | Path) -> Document:
+    """Reads a file of at most 1 MB.
+
+    Raises:
+        UnreadableTemplate: It is missing, too large, no text, no JSON or YAML, or neither kind of document.
+    """
+    return parse(read_text(Path(path)), str(path))
+
+
+def read_text(path: Path, limit: int = MAX_BYTES) -> str:
+    """The text of a UTF-8 file.
+
+    Raises:
+        UnreadableTemplate: It is missing, no file, larger than `limit` bytes (it is not read further), or no UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        raise UnreadableTemplate(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise UnreadableTemplate(f"{path}: is a folder, not a file") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        raise UnreadableTemplate(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > limit:
+        raise UnreadableTemplate(f"{path}: is larger than the {limit:,} bytes that CloudFormation accepts")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableTemplate(f"{path}: is no UTF-8 text (byte {error.start:,})") from None
+    if "\0" in text:
+        raise UnreadableTemplate(f"{path}: is no text, it has NUL bytes")
+    return text
+
+
+def parse(text: str, name: str) -> Document:
+    """Decodes the text of a file.
+
+    Args:
+        text: JSON or YAML. A text that begins with `{` is JSON; where that fails, and the name does not end in `.json`,
+            it may be YAML's flow style.
+        name: The file, for messages.
+
+    Raises:
+        UnreadableTemplate: It is no JSON or YAML, nested more than `MAX_DEPTH` deep, or neither kind of document.
+    """
+    if not text.strip():
+        raise UnreadableTemplate(f"{name}: is empty")
+    try:
+        body, read_places = _decode(text, name)
+    except SyntaxProblem as problem:
+        raise UnreadableTemplate(f"{name}: {problem}") from None
+    if _depth(body) > MAX_DEPTH:
+        raise UnreadableTemplate(f"{name}: is nested more than {MAX_DEPTH} levels deep")
+    if not isinstance(body, dict):
+        raise OtherDocumentError(f"{name}: is no CloudFormation template: the top level is no mapping")
+    return Document(name=name, kind=_kind(body, name), body=body, read_places=read_places)
+
+
+def _decode(text: str, name: str) -> tuple[object, Callable[[], Place]]:
+    if text.lstrip().startswith("{"):
+        try:
+            return json_source.read(text), partial(json_source.places, text)
+        except SyntaxProblem:
+            if name.endswith(".json"):
+                raise
+    value, place = yaml_source.read(text)
+    return value, lambda: place
+
+
+def _depth(value: object) -> int:
+    """Levels of values inside each other, counted up to one more than is allowed."""
+    level, depth = [value], 0
+    while level and depth <= MAX_DEPTH:
+        depth += 1
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, dict | list)
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+    return depth
+
+
+def _kind(body: Mapping[str, object], name: str) -> Kind:
+    if "Resources" in body:
+        if isinstance(body["Resources"], dict):
+            return "template"
+        raise UnreadableTemplate(f"{name}: is no CloudFormation template: `Resources` is no mapping")
+    if ("ClusterName" in body or "InstanceGroups" in body) and "ClusterArn" not in body:
+        return "create-cluster"
+    found = ", ".join(json.dumps(key) for key in list(body)[:4]) or "nothing"
+    raise OtherDocumentError(
+        f"{name}: is neither a CloudFormation template (no `Resources`) nor a create-cluster request "
+        f"(no `ClusterName` or `InstanceGroups`); it has {found}"
+    )
