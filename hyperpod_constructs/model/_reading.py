@@ -1,0 +1,330 @@
+"""Reads model values out of maps that anybody may have written: what is wrong is an `Invalid`, never an exception.
+
+A `Node` is one value of a template together with where it stands. What a property is called and how it is read is said
+in tables (`Fields`), one for each noun, so that a decoder is a list of names and not a program.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, TypeGuard, TypeVar
+
+from hyperpod_constructs.cloudformation.values import Reference, Text, Value
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.deployment import Invalid
+from hyperpod_constructs.tokens import UNKNOWN, Unknown
+
+T = TypeVar("T")
+
+_WHOLE = re.compile(r"[-+]?\d{1,18}", re.ASCII)
+_LARGEST = 10**18
+_SHOWN_CHARACTERS = 60
+
+_SAME_RESOURCE = frozenset(
+    # What an attribute gives is the resource itself, under one of its names.
+    {"Arn", "ClusterArn", "DNSName", "GroupId", "Id", "KeyId", "LustreMountName", "PolicyArn", "SubnetId", "TopicArn"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One pass over one input.
+
+    Attributes:
+        path_of: Path of the resource that a reference names; `None` where the input does not have it.
+        found: What can never be right, each once, in the order found.
+    """
+
+    path_of: Callable[[Reference], str | None]
+    found: dict[Invalid, None] = field(default_factory=dict)
+
+    @property
+    def invalid(self) -> tuple[Invalid, ...]:
+        """Everything reported so far."""
+        return tuple(self.found)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One value and where it stands.
+
+    Attributes:
+        value: What the template says; `None` where it is left out.
+        owner: Path of the resource or instance group that findings point to.
+        where: Property path within the resource, such as `InstanceGroups[0].InstanceCount`.
+        reading: The pass that this belongs to.
+    """
+
+    value: Value
+    owner: str
+    where: str
+    reading: Reading
+
+    def report(self, message: str) -> None:
+        """Records that this value can never be right."""
+        self.reading.found[Invalid(self.owner, f"{self.where} {message}")] = None
+
+    def refuse(self, error: InvalidValue) -> None:
+        """Records why the model refuses this value."""
+        self.reading.found[Invalid(self.owner, f"{self.where}: {error}" if self.where else str(error))] = None
+
+    @property
+    def given(self) -> bool:
+        """Whether anything stands here, known or not."""
+        return self.value is not None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the value is known only at deploy."""
+        return isinstance(self.value, Reference | Text) or self.value is UNKNOWN
+
+    def __getitem__(self, name: str) -> Node:
+        """The property of this name; of something that is no map it is left out or not known, like the thing itself."""
+        mapping = self.mapping()
+        value = mapping.get(name) if isinstance(mapping, dict) else mapping
+        return Node(value, self.owner, f"{self.where}.{name}" if self.where else name, self.reading)
+
+    def at(self, path: str) -> Node:
+        """The node at the end of a path of property names with dots between them; this one for an empty path."""
+        node = self
+        for name in path.split(".") if path else ():
+            node = node[name]
+        return node
+
+    def mapping(self) -> dict[str, Value] | Unknown | None:
+        """The value as a map."""
+        if self.value is None or isinstance(self.value, dict):
+            return self.value
+        return self._refused("a map")
+
+    def optional(self, read: Callable[[Node], T]) -> T | Unknown | None:
+        """What a reader makes of a map; `None` if the map is left out."""
+        mapping = self.mapping()
+        return read(self) if isinstance(mapping, dict) else mapping
+
+    def items(self) -> tuple[Node, ...] | Unknown:
+        """The elements of a list; none if it is left out."""
+        if self.value is None:
+            return ()
+        if not isinstance(self.value, list):
+            return self._refused("a list")
+        return tuple(self._element(index, value) for index, value in enumerate(self.value))
+
+    def one_or_more(self) -> tuple[Node, ...] | Unknown:
+        """The elements of a list that may be written as its only element, as in policy documents."""
+        single = self.value is not None and self.value is not UNKNOWN and not isinstance(self.value, list)
+        return (self,) if single else self.items()
+
+    def each(self, read: Callable[[Node], T | Unknown | None]) -> tuple[T | Unknown, ...] | Unknown:
+        """Every element read by the same reader."""
+        items = self.items()
+        return UNKNOWN if items is UNKNOWN else tuple(item.must(read) for item in items)
+
+    def every(self, read: Callable[[Node], T | Unknown | None]) -> tuple[T, ...] | Unknown:
+        """Every element that the same reader makes something of; `UNKNOWN` as soon as one of them is."""
+        items = self.items()
+        values = UNKNOWN if items is UNKNOWN else [read(item) for item in items]
+        if values is UNKNOWN or any(value is UNKNOWN for value in values):
+            return UNKNOWN
+        return tuple(value for value in values if value is not None)  # type: ignore[misc]  # UNKNOWN is excluded above
+
+    def required(self) -> Node:
+        """The same node; after a report, one that is not known if nothing stands here."""
+        if self.value is not None:
+            return self
+        self.report("is missing; it is required")
+        return replace(self, value=UNKNOWN)
+
+    def must(self, read: Callable[[Node], T | Unknown | None]) -> T | Unknown:
+        """What a reader makes of this node, which has to be there."""
+        found = read(self.required())
+        return UNKNOWN if found is None else found
+
+    def text(self) -> str | Unknown | None:
+        """The value as text; CloudFormation turns numbers and truth values into text."""
+        value = self.value
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return str(value) if _is_number(value) and abs(value) < _LARGEST else self._refused("text")
+
+    def one_of(self, *allowed: str) -> str | Unknown | None:
+        """The value as one of some words."""
+        value = self.text()
+        if value is None or value is UNKNOWN or value in allowed:
+            return value
+        self.report(f"is {shown(value)}; use {' or '.join(allowed)}")
+        return UNKNOWN
+
+    def checked(self, check: Callable[[str, object], None]) -> str | Unknown | None:
+        """The value as text that passes one of the model's checks."""
+        value = self.text()
+        if value is None:
+            return None
+        try:
+            check(self.where, value)
+        except InvalidValue as error:
+            self.reading.found[Invalid(self.owner, str(error))] = None
+            return UNKNOWN
+        return value
+
+    def whole(self) -> int | Unknown | None:
+        """The value as a whole number; `"2"` is one for CloudFormation."""
+        value = self.value
+        if value is None:
+            return None
+        if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+            return int(value)
+        if _is_number(value) and value == int(value) and abs(value) < _LARGEST:
+            return int(value)
+        return self._refused("a whole number")
+
+    def number(self) -> float | Unknown | None:
+        """The value as a finite number."""
+        value = self.value
+        if value is None:
+            return None
+        try:
+            number = float(value) if isinstance(value, str) or _is_number(value) else math.nan
+        except (ValueError, OverflowError):
+            number = math.nan
+        return number if math.isfinite(number) else self._refused("a number")
+
+    def flag(self) -> bool | Unknown | None:
+        """The value as true or false, in words too."""
+        value = self.value
+        if value is None or isinstance(value, bool):
+            return value
+        word = value.lower() if isinstance(value, str) else ""
+        return word == "true" if word in {"true", "false"} else self._refused("true or false")
+
+    def path(self) -> str | Unknown | None:
+        """The path of the resource that the value refers to; the value itself where it is plain text such as an id.
+
+        Text around a single reference (an ARN built from a name, a DNS name built from an id) stands for its resource.
+        """
+        value = self.value
+        references = [value] if isinstance(value, Reference) else value.references if isinstance(value, Text) else []
+        if len(references) != 1:
+            return self.text()
+        path = self.reading.path_of(references[0])
+        attribute = references[0].attribute
+        if path is None:
+            return UNKNOWN
+        return path if attribute is None or attribute in _SAME_RESOURCE else f"{path}.{attribute}"
+
+    def pattern(self) -> str | Unknown | None:
+        """The value as text with `*` for what is decided at deploy; `UNKNOWN` where already its beginning is."""
+        if not isinstance(self.value, Text) or not self.value.prefix:
+            return self.text()
+        return "".join(part if isinstance(part, str) else "*" for part in self.value.parts)
+
+    def beginning(self) -> str | Unknown | None:
+        """The value as text, or its known beginning followed by `*`."""
+        if not isinstance(self.value, Text) or not self.value.prefix:
+            return self.text()
+        return self.value.prefix + "*"
+
+    def build(self, kind: Callable[..., T], fields: Fields, /, **fixed: object) -> T:
+        """A value of which each field is read by a table; a field that the value refuses is reported and not known.
+
+        Args:
+            kind: A class of the model whose fields may all be `UNKNOWN`.
+            fields: How each field is read.
+            **fixed: Further fields.
+        """
+        values = {name: read(self.at(where)) for name, (where, read) in fields.items()}
+        try:
+            return kind(**fixed, **values)
+        except InvalidValue:
+            return self._build_slowly(kind, fields, values, fixed)
+
+    def build_known(self, kind: Callable[..., T], fields: Fields, /, **fixed: object) -> T | Unknown:
+        """A value of which each field is read by a table; not known as soon as one field is not, or is refused."""
+        values = {name: read(self.at(where)) for name, (where, read) in fields.items()}
+        if any(value is UNKNOWN for value in values.values()):
+            return UNKNOWN
+        try:
+            return kind(**fixed, **values)
+        except InvalidValue as error:
+            self.refuse(error)
+            return UNKNOWN
+
+    def _build_slowly(
+        self, kind: Callable[..., T], fields: Fields, values: Mapping[str, object], fixed: Mapping[str, object]
+    ) -> T:
+        """Adds field after field, so that each refused one is named and left out."""
+        good: dict[str, object] = dict.fromkeys(values, UNKNOWN)
+        for name, value in values.items():
+            try:
+                kind(**fixed, **{**good, name: value})
+            except InvalidValue as error:
+                self.at(fields[name][0]).refuse(error)
+            else:
+                good[name] = value
+        return kind(**fixed, **good)
+
+    def _element(self, index: int, value: Value) -> Node:
+        # An empty element is not left out: it stands there.
+        return Node(UNKNOWN if value is None else value, self.owner, f"{self.where}[{index}]", self.reading)
+
+    def _refused(self, wanted: str) -> Unknown:
+        """Not known; and a report, unless that is because the value is decided at deploy."""
+        if not self.undecided:
+            self.report(f"is {shown(self.value)}; use {wanted}")
+        return UNKNOWN
+
+
+Reader: TypeAlias = Callable[[Node], object]
+
+Fields: TypeAlias = Mapping[str, tuple[str, Reader]]
+"""By field of the model: path of the property that carries it (empty for several), and how it is read."""
+
+
+def required(read: Reader) -> Reader:
+    """A reader of what has to be there."""
+    return lambda node: node.must(read)
+
+
+def otherwise(read: Reader, *, default: object) -> Reader:
+    """A reader that knows what a property left out means."""
+    return lambda node: default if (found := read(node)) is None else found
+
+
+def one_of(*allowed: str) -> Reader:
+    """A reader of one of some words."""
+    return lambda node: node.one_of(*allowed)
+
+
+def each(read: Reader) -> Reader:
+    """A reader of a list of which some elements may not be known."""
+    return lambda node: node.each(read)
+
+
+def every(read: Reader) -> Reader:
+    """A reader of a list that is known as a whole or not at all."""
+    return lambda node: node.every(read)
+
+
+def optional(read: Reader) -> Reader:
+    """A reader of a map that may be left out."""
+    return lambda node: node.optional(read)
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: short, whatever it holds."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__} too large to show"
+    return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,342 @@
+"""Instance groups and the capacity behind them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import KW_ONLY, dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, Literal, TypeAlias
+
+from hyperpod_constructs.catalog import instances
+from hyperpod_constructs.catalog.instances import InstanceType
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model._checks import check_name, check_one_of, check_whole
+from hyperpod_constructs.model.lifecycle import Lifecycle
+from hyperpod_constructs.model.network import VpcPlacement
+from hyperpod_constructs.model.storage import Mount, NodeVolume
+from hyperpod_constructs.tokens import Unknown, is_token
+
+NodeType: TypeAlias = Literal["Controller", "Login", "Compute"]
+NODE_TYPES: Final = ("Controller", "Login", "Compute")
+DeepHealthCheck: TypeAlias = Literal["InstanceStress", "InstanceConnectivity"]
+DEEP_HEALTH_CHECKS: Final[tuple[DeepHealthCheck, ...]] = ("InstanceStress", "InstanceConnectivity")
+"""Both checks that CloudFormation takes. Source: AWS::SageMaker::Cluster schema, OnStartDeepHealthChecks."""
+
+MOST_INSTANCES: Final = 6758
+"""Largest InstanceCount of a group. Source: SageMaker API, ClusterInstanceCount (botocore 1.44.8)."""
+
+PLAN_CHANGES_AT: Final = time(11, 30, tzinfo=UTC)
+"""Training plans start and end at this hour. Source: SageMaker developer guide, reserve-capacity-with-training-plans."""
+PLAN_DRAIN: Final = timedelta(hours=1)
+"""HyperPod begins to terminate plan nodes this long before the end of a reserved block. Same source."""
+_PLAN_ARN = re.compile(r"arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:training-plan/.+")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """Capacity bought ahead. The facts are required, because an ARN alone hides the commonest mistakes.
+
+    Attributes:
+        plan: Name of the plan in the stack's account and Region, or its ARN.
+        count: Instances that the plan holds; plans are sold as 1, 2, 4, 8, 16, 32 or 64.
+        zone: Zone id in which the plan's instances stand, for example `usw2-az2`.
+        starts: First day, `YYYY-MM-DD`; nodes arrive at 11:30 UTC.
+        ends: Last day, `YYYY-MM-DD`; nodes begin to leave at 10:30 UTC, an hour before the plan ends.
+        instance_type: The type that was bought. Defaults to that of the group.
+
+    Raises:
+        InvalidValue: if a date is no date, the end is not after the start, or the count is below 1.
+
+    Source: SageMaker developer guide, reserve-capacity-with-training-plans (October 2026).
+    """
+
+    plan: str
+    _: KW_ONLY
+    count: int | Unknown | None
+    zone: str | Unknown | None
+    starts: str | Unknown | None
+    ends: str | Unknown | None
+    instance_type: str | Unknown | None = None
+
+    def __post_init__(self) -> None:
+        if not self.plan:
+            raise InvalidValue("a training plan needs its name or ARN; got an empty text")
+        check_whole("training plan count", self.count, low=1, high=256)
+        starts, ends = _day("starts", self.starts), _day("ends", self.ends)
+        if starts and ends and ends <= starts:
+            raise InvalidValue(
+                f"training plan {self.plan!r} ends {self.ends}, which is not after its start {self.starts}"
+            )
+
+    @classmethod
+    def unchecked(cls, arn: str) -> TrainingPlan:
+        """A plan of which only the ARN is known: count, zone and dates go unchecked.
+
+        Args:
+            arn: ARN of the plan, or a token.
+        """
+        if not is_token(arn) and not _PLAN_ARN.fullmatch(arn):
+            raise InvalidValue(
+                f"{arn!r} is not the ARN of a training plan: arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"
+            )
+        return cls(arn, count=None, zone=None, starts=None, ends=None)
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether anything but the ARN is known."""
+        return self.count is not None
+
+    @property
+    def name(self) -> str:
+        """The plan's name without its ARN."""
+        return self.plan if is_token(self.plan) else self.plan.rpartition("/")[2]
+
+    @property
+    def arrives(self) -> datetime | None:
+        """When the first nodes come, UTC."""
+        day = _day("starts", self.starts)
+        return datetime.combine(day, PLAN_CHANGES_AT) if day else None
+
+    @property
+    def leaves(self) -> datetime | None:
+        """When HyperPod begins to terminate the nodes, UTC."""
+        day = _day("ends", self.ends)
+        return datetime.combine(day, PLAN_CHANGES_AT) - PLAN_DRAIN if day else None
+
+
+def _day(field: str, value: object) -> date | None:
+    """The day that an ISO date names; `None` where it is left out or not known."""
+    if value is None or is_token(value):
+        return None
+    try:
+        return date.fromisoformat(value)  # type: ignore[arg-type]  # a TypeError becomes the same finding
+    except (TypeError, ValueError):
+        raise InvalidValue(f"training plan {field} is {value!r}; use a day as YYYY-MM-DD") from None
+
+
+@dataclass(frozen=True, slots=True)
+class OnDemand:
+    """Instances asked for when the cluster is created, paid by the hour. The default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Spare capacity that AWS may take back. Documented for EKS clusters only (developer guide, hyperpod-spot)."""
+
+
+Capacity: TypeAlias = OnDemand | Spot | TrainingPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSize:
+    """How many nodes a rolling update takes at once.
+
+    Attributes:
+        count: Number of nodes, 1 or more. Give this or `percent`.
+        percent: Share of the group in percent, 1 to 100.
+    """
+
+    count: int | None = None
+    percent: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.count is None) == (self.percent is None):
+            raise InvalidValue("a batch size has either count or percent")
+        check_whole("batch count", self.count, low=1, high=MOST_INSTANCES)
+        check_whole("batch percent", self.percent, low=1, high=100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollingUpdate:
+    """How an update moves through the nodes of a group.
+
+    Attributes:
+        batch: Nodes updated at once.
+        rollback_batch: Nodes rolled back at once. Defaults to what the service chooses.
+        wait_seconds: Pause after a batch, 0 to 3600 s.
+        alarms: Names of CloudWatch alarms that roll the update back, at most 10.
+    """
+
+    batch: BatchSize
+    rollback_batch: BatchSize | None = None
+    wait_seconds: int | None = None
+    alarms: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_whole("wait between batches", self.wait_seconds, low=0, high=3600, unit="seconds")
+        if len(self.alarms) > 10:
+            raise InvalidValue(f"{len(self.alarms)} rollback alarms; use at most 10")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduledUpdate:
+    """Software updates of a group on a schedule.
+
+    Attributes:
+        schedule: `cron(MINUTE HOUR DAY-OF-MONTH MONTH DAY-OF-WEEK YEAR)`, UTC. Minute and hour are single numbers and
+            the day of the month is a number or `?`, for example `cron(0 3 ? * SUN *)`.
+        rolling: How the update moves through the nodes. Defaults to all at once.
+
+    Source: AWS::SageMaker::Cluster schema, ScheduleExpression.
+    """
+
+    schedule: str
+    rolling: RollingUpdate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoPatch:
+    """Automatic patching of a group.
+
+    Attributes:
+        when: `WhenIdle` patches each node as it becomes idle, `WhenAllIdle` waits until the whole group is.
+        rolling: How the patch moves through the nodes.
+    """
+
+    when: Literal["WhenIdle", "WhenAllIdle"]
+    rolling: RollingUpdate | None = None
+
+    def __post_init__(self) -> None:
+        check_one_of("patching strategy", self.when, ("WhenIdle", "WhenAllIdle"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceGroup:
+    """Nodes of one kind: one type, one role, one place.
+
+    Users make groups with `controller`, `login` and `compute`, which set what that kind of node needs.
+
+    Attributes:
+        name: 1 to 63 letters, digits and hyphens; unique in the cluster. Renaming a group deletes its nodes.
+        instance_type: For example `ml.p5.48xlarge`. Give this or `flexible_types`.
+        flexible_types: Types in order of preference, 1 to 20; needs Continuous provisioning.
+        described: Facts of an instance type that is newer than our catalogue.
+        count: Nodes that jobs may use, 0 to 6758.
+        spares: Nodes on top of `count` that wait for a failure. The group has `count + spares` instances: that is what
+            is paid, addressed and counted against quotas.
+        min_count: The group rolls back unless this many nodes come within 3 hours. Left out by default.
+        node_type: Role in a Slurm cluster: Controller, Login or Compute.
+        partitions: The Slurm partition of compute nodes; exactly one.
+        threads_per_core: 1 or 2; cannot be changed later. Defaults to the service's choice.
+        capacity: `OnDemand()`, `Spot()` or a `TrainingPlan`. Left out means on demand.
+        volumes: EBS volumes: one root and one further volume at most.
+        mounts: Shared file systems, for new nodes only: one Lustre and one OpenZFS at most.
+        lifecycle: Scripts that run on a new node. Left out means what the cluster has.
+        health_checks: Deep health checks of new nodes; empty means none, left out means the blueprint decides.
+        patching: Automatic patching.
+        scheduled_update: Software updates on a schedule.
+        zone: Zone id if the group stands in another zone than its cluster; cannot be changed later.
+        placement: Subnets and security groups of the group, where they are not the cluster's.
+        image_id: Custom AMI, `ami-...`.
+        network_interface: `efa` or `efa-only` (no IP on the EFA devices, fewer addresses).
+        execution_role: Path or ARN of the role of the nodes; constructs make one where it is left out.
+
+    Raises:
+        InvalidValue: for what can never be right in one field.
+
+    Source: SageMaker API, ClusterInstanceGroupSpecification (botocore 1.44.8).
+    """
+
+    name: str | Unknown
+    count: int | Unknown
+    instance_type: str | Unknown | None = None
+    flexible_types: tuple[str, ...] | Unknown = ()
+    described: InstanceType | None = None
+    spares: int = 0
+    min_count: int | Unknown | None = None
+    node_type: NodeType | Unknown | None = None
+    partitions: tuple[str | Unknown, ...] | Unknown = ()
+    threads_per_core: int | Unknown | None = None
+    capacity: Capacity | Unknown | None = None
+    volumes: tuple[NodeVolume, ...] | Unknown = ()
+    mounts: tuple[Mount, ...] | Unknown = ()
+    lifecycle: Lifecycle | Unknown | None = None
+    health_checks: tuple[str | Unknown, ...] | Unknown | None = None
+    patching: AutoPatch | Unknown | None = None
+    scheduled_update: ScheduledUpdate | Unknown | None = None
+    zone: str | Unknown | None = None
+    placement: VpcPlacement | Unknown | None = None
+    image_id: str | Unknown | None = None
+    network_interface: Literal["efa", "efa-only"] | Unknown | None = None
+    execution_role: str | Unknown | None = None
+
+    def __post_init__(self) -> None:
+        check_name("group name", self.name)
+        who = f"group {self.name!r}: "
+        check_whole(who + "count", self.count, low=0, high=MOST_INSTANCES)
+        check_whole(who + "spares", self.spares, low=0, high=MOST_INSTANCES)
+        check_whole(who + "minimum count", self.min_count, low=0, high=MOST_INSTANCES)
+        check_whole(who + "threads per core", self.threads_per_core, low=1, high=2)
+        check_one_of(who + "node type", self.node_type, NODE_TYPES)
+        check_one_of(who + "network interface", self.network_interface, ("efa", "efa-only"))
+
+    @classmethod
+    def controller(
+        cls, instance_type: str | InstanceType, *, name: str = "controller", **options: object
+    ) -> InstanceGroup:
+        """The one node that runs slurmctld.
+
+        Args:
+            instance_type: A CPU type such as `ml.m5.4xlarge`.
+            name: Name of the group.
+            **options: Further fields of `InstanceGroup`.
+        """
+        return cls._of(name, instance_type, "Controller", {"count": 1, **options})
+
+    @classmethod
+    def login(
+        cls, instance_type: str | InstanceType, *, name: str = "login", count: int = 1, **options: object
+    ) -> InstanceGroup:
+        """Nodes that people log in to.
+
+        Args:
+            instance_type: A CPU type such as `ml.m5.2xlarge`.
+            name: Name of the group.
+            count: Number of login nodes.
+            **options: Further fields of `InstanceGroup`.
+        """
+        return cls._of(name, instance_type, "Login", {"count": count, **options})
+
+    @classmethod
+    def compute(
+        cls,
+        name: str,
+        instance_type: str | InstanceType,
+        *,
+        count: int,
+        spares: int = 0,
+        partition: str | None = None,
+        **options: object,
+    ) -> InstanceGroup:
+        """Nodes that run jobs.
+
+        Args:
+            name: Name of the group.
+            instance_type: For example `ml.p5.48xlarge`.
+            count: Nodes that jobs may use.
+            spares: Further nodes that wait for a failure.
+            partition: Slurm partition. Defaults to the name of the group.
+            **options: Further fields of `InstanceGroup`.
+        """
+        fields = {"count": count, "spares": spares, "partitions": (partition or name,), **options}
+        return cls._of(name, instance_type, "Compute", fields)
+
+    @classmethod
+    def _of(
+        cls, name: str, instance_type: str | InstanceType, node_type: NodeType, fields: dict[str, object]
+    ) -> InstanceGroup:
+        described = instance_type if isinstance(instance_type, InstanceType) else None
+        type_name = described.name if described else instance_type
+        return cls(name=name, instance_type=type_name, described=described, node_type=node_type, **fields)  # type: ignore[arg-type]  # checked by the dataclass
+
+    @property
+    def instances(self) -> int | Unknown:
+        """Instances that the group has: `count + spares`."""
+        return self.count if is_token(self.count) else self.count + self.spares  # type: ignore[operator]  # a number here
+
+    @property
+    def facts(self) -> InstanceType | None:
+        """What is known of the group's type; `None` for flexible groups and unknown types."""
+        if self.described is not None:
+            return self.described
+        return instances.find(self.instance_type) if isinstance(self.instance_type, str) else None

@@ -1,0 +1,149 @@
+"""Everything one app deploys, as far as is known: what the rules judge, whatever it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from hyperpod_constructs.model.budget import BudgetResource, Topic
+from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.identity import Role
+from hyperpod_constructs.model.network import SecurityGroup, Subnet, VpcPlacement
+from hyperpod_constructs.model.orchestration import Eks, Slurm
+from hyperpod_constructs.model.storage import Bucket, FileSystem
+from hyperpod_constructs.tokens import Unknown
+
+Noun = TypeVar("Noun", Subnet, SecurityGroup, FileSystem, Role, Bucket, Topic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """A HyperPod cluster.
+
+    Attributes:
+        path: Construct path.
+        name: Cluster name; left out where CloudFormation makes one.
+        groups: Its instance groups.
+        orchestrator: Slurm, EKS, or `None` for Slurm in its old form (provisioning_parameters.json).
+        provisioning: `Continuous`, or `None` where the template leaves it out.
+        recovery: `Automatic` or `None`; left out means Automatic.
+        placement: Subnets and security groups; left out means the service's own network.
+        tags: Keys and values.
+        tags_complete: Whether all of its tags are known.
+        account: Account of its stack.
+        region: Region of its stack.
+        depends_on: Paths that CloudFormation creates before it, apart from what its properties refer to.
+    """
+
+    path: str
+    groups: tuple[InstanceGroup, ...]
+    name: str | Unknown | None = None
+    orchestrator: Slurm | Eks | Unknown | None = None
+    provisioning: str | Unknown | None = None
+    recovery: str | Unknown | None = None
+    placement: VpcPlacement | Unknown | None = None
+    tags: Mapping[str, str | Unknown] = field(default_factory=dict)
+    tags_complete: bool = True
+    account: str | None = None
+    region: str | None = None
+    depends_on: frozenset[str] | None = None
+
+    def path_of(self, group: InstanceGroup) -> str:
+        """Where a finding about a group points."""
+        return f"{self.path}/{group.name}" if isinstance(group.name, str) else self.path
+
+    def placement_of(self, group: InstanceGroup) -> VpcPlacement | Unknown | None:
+        """Where the nodes of a group stand: its own placement, else the cluster's."""
+        return self.placement if group.placement is None else group.placement
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where in the input something stands: file and 1-based line."""
+
+    file: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A value in a template that can never be right; rules see it as not known."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """All clusters of an app and what stands around them.
+
+    Attributes:
+        invalid: What a reader found that can never be right.
+        locations: File and line by path, where the input was a file.
+    """
+
+    clusters: tuple[Cluster, ...] = ()
+    file_systems: tuple[FileSystem, ...] = ()
+    subnets: tuple[Subnet, ...] = ()
+    security_groups: tuple[SecurityGroup, ...] = ()
+    roles: tuple[Role, ...] = ()
+    buckets: tuple[Bucket, ...] = ()
+    budgets: tuple[BudgetResource, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    invalid: tuple[Invalid, ...] = ()
+    locations: Mapping[str, Location] = field(default_factory=dict)
+
+    def groups(self) -> Iterator[tuple[Cluster, InstanceGroup, str]]:
+        """Every group with its cluster and the path of findings about it."""
+        for cluster in self.clusters:
+            for group in cluster.groups:
+                yield cluster, group, cluster.path_of(group)
+
+    def subnet(self, path: str | Unknown) -> Subnet | None:
+        """The subnet of this path, if the deployment knows it."""
+        return _find(self.subnets, path)
+
+    def security_group(self, path: str | Unknown) -> SecurityGroup | None:
+        """The security group of this path, if the deployment knows it."""
+        return _find(self.security_groups, path)
+
+    def file_system(self, path: str | Unknown) -> FileSystem | None:
+        """The file system of this path, if the deployment knows it."""
+        return _find(self.file_systems, path)
+
+    def role(self, path: str | Unknown | None) -> Role | None:
+        """The role of this path, if the deployment knows it."""
+        return _find(self.roles, path)
+
+    def topic(self, path: str | Unknown) -> Topic | None:
+        """The topic of this path, if the deployment knows it."""
+        return _find(self.topics, path)
+
+    def zone_of(self, placement: VpcPlacement | Unknown | None) -> str | None:
+        """The one zone id of a placement; `None` if it is not known or not one."""
+        if not isinstance(placement, VpcPlacement) or not isinstance(placement.subnets, tuple):
+            return None
+        zones = {subnet.zone if (subnet := self.subnet(path)) else None for path in placement.subnets}
+        zone = zones.pop() if len(zones) == 1 else None
+        return zone if isinstance(zone, str) else None
+
+    def merged(self, other: Deployment) -> Deployment:
+        """Both deployments as one."""
+        return replace(
+            self,
+            clusters=self.clusters + other.clusters,
+            file_systems=self.file_systems + other.file_systems,
+            subnets=self.subnets + other.subnets,
+            security_groups=self.security_groups + other.security_groups,
+            roles=self.roles + other.roles,
+            buckets=self.buckets + other.buckets,
+            budgets=self.budgets + other.budgets,
+            topics=self.topics + other.topics,
+            invalid=self.invalid + other.invalid,
+            locations={**self.locations, **other.locations},
+        )
+
+
+def _find(nouns: tuple[Noun, ...], path: str | Unknown | None) -> Noun | None:
+    return next((noun for noun in nouns if noun.path == path), None)

@@ -1,0 +1,118 @@
+"""Reads what a deployment is from CloudFormation: templates of any author, a `cdk.out`, or a create-cluster request.
+
+One file per noun. Whatever a template gets wrong becomes a value that is not known and one `Invalid` that names it:
+people hand us files that nobody has ever deployed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hyperpod_constructs.cloudformation import assembly as assemblies
+from hyperpod_constructs.cloudformation.assembly import Assembly
+from hyperpod_constructs.cloudformation.document import Document
+from hyperpod_constructs.model import intent
+from hyperpod_constructs.model._reading import Node
+from hyperpod_constructs.model.deployment import Cluster, Deployment, Location
+from hyperpod_constructs.model.network import Subnet
+from hyperpod_constructs.model.template import budget, capacity, identity, network, storage
+from hyperpod_constructs.model.template.properties import CLUSTER, GROUP, REQUEST, REQUEST_GROUP
+from hyperpod_constructs.model.template.resources import Found, Resources
+
+_CLUSTER = "AWS::SageMaker::Cluster"
+
+
+def read(path: str | Path, region: str | None = None) -> Deployment:
+    """Everything that a template, a folder of templates, a `cdk.out` or a create-cluster request deploys.
+
+    Args:
+        path: The file or folder.
+        region: Region of stacks that do not fix theirs.
+
+    Raises:
+        UnreadableTemplate: It is none of these, or a piece of it is missing.
+    """
+    return decode(assemblies.read(path), region)
+
+
+def decode(assembly: Assembly, region: str | None = None) -> Deployment:
+    """What an assembly deploys, as far as it can be known before the deploy.
+
+    Args:
+        assembly: Its stacks and requests.
+        region: Region of stacks that do not fix theirs.
+    """
+    resources = Resources(assembly)
+    clusters = list(resources.of(_CLUSTER))
+    subnets = network.subnets(resources)
+    return Deployment(
+        clusters=(
+            *(_cluster(found, resources, region) for found in clusters),
+            *(_requested(request, resources, region) for request in assembly.requests),
+        ),
+        file_systems=storage.file_systems(resources),
+        subnets=(*subnets, *_imported(clusters, {subnet.path for subnet in subnets})),
+        security_groups=network.security_groups(resources),
+        roles=identity.roles(resources),
+        buckets=storage.buckets(resources),
+        budgets=budget.budgets(resources, region),
+        topics=budget.topics(resources),
+        locations=dict(_locations(assembly, resources)),
+        invalid=resources.reading.invalid,
+    )
+
+
+def _cluster(found: Found, resources: Resources, region: str | None) -> Cluster:
+    stack = found.resource.stack
+    read_cluster = capacity.cluster(
+        found.properties,
+        CLUSTER,
+        GROUP,
+        path=found.path,
+        account=stack.account,
+        region=stack.region or region,
+        depends_on=resources.created_before(found),
+    )
+    return intent.apply(read_cluster, found.metadata[intent.KEY].value, found.reading)
+
+
+def _requested(request: Document, resources: Resources, region: str | None) -> Cluster:
+    """The cluster of a create-cluster request, which needs a name."""
+    node = _request_node(request, resources)
+    node["ClusterName"].required()
+    return capacity.cluster(node, REQUEST, REQUEST_GROUP, path=node.owner, region=region)
+
+
+def _request_node(request: Document, resources: Resources) -> Node:
+    file, name = Path(request.name).name, request.body.get("ClusterName")
+    return Node(dict(request.body), f"{file}/{name}" if isinstance(name, str) else file, "", resources.reading)
+
+
+def _imported(clusters: list[Found], known: set[str]) -> Iterator[Subnet]:
+    """The subnets that clusters say they import, each once."""
+    for found in clusters:
+        for subnet in intent.subnets(found.path, found.metadata[intent.KEY].value, found.reading):
+            if subnet.path not in known:
+                known.add(subnet.path)
+                yield subnet
+
+
+def _locations(assembly: Assembly, resources: Resources) -> Iterator[tuple[str, Location]]:
+    for resource in assembly.resources():
+        yield resource.path, Location(str(resource.stack.file), resource.line)
+    for found in resources.of(_CLUSTER):
+        for index, name in _named_groups(found.properties):
+            line = found.resource.line_of("InstanceGroups", index)
+            yield f"{found.path}/{name}", Location(str(found.resource.stack.file), line)
+    for request in assembly.requests:
+        node = _request_node(request, resources)
+        yield node.owner, Location(request.name, 1)
+        for index, name in _named_groups(node):
+            yield f"{node.owner}/{name}", Location(request.name, request.line(("InstanceGroups", index)))
+
+
+def _named_groups(node: Node) -> list[tuple[int, str]]:
+    """Index and name of each group, the first of a name last, so that it wins in a map."""
+    names = enumerate(capacity.group_names(node))
+    return [(index, name) for index, name in reversed([*names]) if isinstance(name, str)]

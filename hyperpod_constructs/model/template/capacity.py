@@ -1,0 +1,235 @@
+"""Clusters and their instance groups, from AWS::SageMaker::Cluster or a CreateCluster request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from hyperpod_constructs.cloudformation.values import Reference, Text
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model._checks import check_name
+from hyperpod_constructs.model._reading import Fields, Node, each, every, one_of, optional, otherwise, required
+from hyperpod_constructs.model.capacity import (
+    AutoPatch,
+    BatchSize,
+    Capacity,
+    InstanceGroup,
+    OnDemand,
+    RollingUpdate,
+    ScheduledUpdate,
+    Spot,
+    TrainingPlan,
+)
+from hyperpod_constructs.model.deployment import Cluster
+from hyperpod_constructs.model.lifecycle import Lifecycle
+from hyperpod_constructs.model.network import VpcPlacement
+from hyperpod_constructs.model.storage import Mount, NodeVolume
+from hyperpod_constructs.model.template.orchestration import orchestrator
+from hyperpod_constructs.model.template.properties import Shape, check_names
+from hyperpod_constructs.tokens import UNKNOWN, Unknown
+
+_PLAN = ":training-plan/"
+
+
+def cluster(node: Node, shape: Shape, group_shape: Shape, **fixed: object) -> Cluster:
+    """A cluster from its properties.
+
+    Args:
+        node: All properties of the cluster.
+        shape: Names that the properties may have.
+        group_shape: Names that the properties of a group may have.
+        **fixed: What does not come from properties: path, account, Region and dependencies.
+    """
+    check_names(node, shape)
+    tags = node["Tags"].each(lambda item: (item["Key"].text(), item["Value"].must(Node.text)))
+    pairs = [] if tags is UNKNOWN else [tag for tag in tags if tag is not UNKNOWN]
+    known = {key: value for key, value in pairs if isinstance(key, str)}
+    return node.build(
+        Cluster,
+        _CLUSTER,
+        groups=_groups(node["InstanceGroups"], group_shape),
+        tags=known,
+        tags_complete=tags is not UNKNOWN and len(known) == len(tags),
+        **fixed,
+    )
+
+
+def group_names(node: Node) -> tuple[str | Unknown | None, ...]:
+    """Names of a cluster's groups in the order of the template."""
+    items = node["InstanceGroups"].items()
+    return () if items is UNKNOWN else tuple(item["InstanceGroupName"].text() for item in items)
+
+
+def _groups(node: Node, shape: Shape) -> tuple[InstanceGroup, ...]:
+    """The groups of a cluster; one of which nothing is known stands for whatever cannot be read."""
+    items = node.items()
+    return (_UNKNOWN_GROUP,) if items is UNKNOWN else tuple(_group(item, shape) for item in items)
+
+
+def _group(node: Node, shape: Shape) -> InstanceGroup:
+    if not isinstance(node.mapping(), dict):
+        return _UNKNOWN_GROUP
+    name = node["InstanceGroupName"].text()
+    owned = replace(node, owner=f"{node.owner}/{name}") if isinstance(name, str) else node
+    check_names(owned, shape)
+    return owned.build(InstanceGroup, _GROUP)
+
+
+def _capacity(node: Node) -> Capacity | Unknown | None:
+    plan, asked = node["TrainingPlanArn"], node["CapacityRequirements"]
+    if plan.given:
+        return _plan(plan)
+    if asked["Spot"].undecided or asked["OnDemand"].undecided:
+        return UNKNOWN
+    if asked["Spot"].given:
+        return Spot()
+    return OnDemand() if asked["OnDemand"].given else None
+
+
+def _plan(node: Node) -> TrainingPlan | Unknown:
+    """A plan of which the ARN or, where account or Region are decided at deploy, the name is known."""
+    if isinstance(node.value, Text):
+        _, found, name = node.value.suffix.rpartition(_PLAN)
+        return TrainingPlan(name, count=None, zone=None, starts=None, ends=None) if found and name else UNKNOWN
+    arn = node.text()
+    try:
+        return TrainingPlan.unchecked(arn) if isinstance(arn, str) else UNKNOWN
+    except InvalidValue as error:
+        node.refuse(error)
+        return UNKNOWN
+
+
+def _placement(node: Node) -> VpcPlacement:
+    return node.build(VpcPlacement, _PLACEMENT)
+
+
+def _volume(item: Node) -> NodeVolume | Unknown | None:
+    return item["EbsVolumeConfig"].optional(lambda given: given.build(NodeVolume, _VOLUME))
+
+
+def _mount(item: Node) -> Mount | Unknown | None:
+    lustre = item["FsxLustreConfig"].optional(lambda given: given.build(Mount, _MOUNT, kind="lustre"))
+    if lustre is not None:
+        return lustre
+    return item["FsxOpenZfsConfig"].optional(lambda given: given.build(Mount, _MOUNT, kind="openzfs"))
+
+
+def _file_system(node: Node) -> str | Unknown | None:
+    """The file system, by its DNS name; by its mount name if the DNS name does not tell."""
+    found = node["DnsName"].must(Node.path)
+    by_mount_name = found is UNKNOWN and isinstance(node["MountName"].value, Reference)
+    return node["MountName"].path() if by_mount_name else found
+
+
+def _lifecycle(node: Node) -> Lifecycle:
+    uri = node["SourceS3Uri"]
+    bucket = uri.path() if isinstance(uri.value, Text) and uri.value.references else None
+    return node.build(Lifecycle, _LIFECYCLE, bucket=bucket if isinstance(bucket, str) else None)
+
+
+def _rolling(node: Node) -> RollingUpdate | Unknown | None:
+    return node.build_known(RollingUpdate, _ROLLING) if node["RollingUpdatePolicy"].given else None
+
+
+def _batch(node: Node) -> BatchSize | Unknown:
+    return node.build_known(BatchSize, _BATCH)
+
+
+def _nodes(node: Node) -> object:
+    return _batch_value(node, "INSTANCE_COUNT")
+
+
+def _percent(node: Node) -> object:
+    return _batch_value(node, "CAPACITY_PERCENTAGE")
+
+
+def _batch_value(node: Node, kind: str) -> object:
+    """The value of a batch size if it is of this kind."""
+    given = node["Type"].must(one_of("INSTANCE_COUNT", "CAPACITY_PERCENTAGE"))
+    if given is UNKNOWN:
+        return UNKNOWN
+    return node["Value"].must(Node.whole) if given == kind else None
+
+
+def _patching(node: Node) -> AutoPatch | Unknown:
+    return node.build_known(AutoPatch, _PATCHING)
+
+
+def _scheduled_update(node: Node) -> ScheduledUpdate | Unknown:
+    return node.build_known(ScheduledUpdate, _SCHEDULE)
+
+
+def _alarm(item: Node) -> str | Unknown:
+    return item["AlarmName"].must(Node.path)
+
+
+def _health_checks(node: Node) -> object:
+    """The checks; left out is not the same as none."""
+    return node.each(Node.text) if node.given else None
+
+
+def _cluster_name(node: Node) -> str | Unknown | None:
+    return node.checked(check_name)
+
+
+_PLACEMENT: Final[Fields] = {
+    "subnets": ("Subnets", required(each(Node.path))),
+    "security_groups": ("SecurityGroupIds", required(each(Node.path))),
+}
+_VOLUME: Final[Fields] = {
+    "size_gib": ("VolumeSizeInGB", Node.whole),
+    "root": ("RootVolume", otherwise(Node.flag, default=False)),
+    "kms_key": ("VolumeKmsKeyId", Node.text),
+}
+_MOUNT: Final[Fields] = {"path": ("MountPath", Node.text), "file_system": ("", _file_system)}
+_BATCH: Final[Fields] = {"count": ("", _nodes), "percent": ("", _percent)}
+_ROLLING: Final[Fields] = {
+    "batch": ("RollingUpdatePolicy.MaximumBatchSize", required(optional(_batch))),
+    "rollback_batch": ("RollingUpdatePolicy.RollbackMaximumBatchSize", optional(_batch)),
+    "wait_seconds": ("WaitIntervalInSeconds", Node.whole),
+    "alarms": ("AutoRollbackConfiguration", every(_alarm)),
+}
+_PATCHING: Final[Fields] = {
+    "when": ("PatchingStrategy", required(Node.text)),
+    "rolling": ("DeploymentConfig", optional(_rolling)),
+}
+_SCHEDULE: Final[Fields] = {
+    "schedule": ("ScheduleExpression", required(Node.text)),
+    "rolling": ("DeploymentConfig", optional(_rolling)),
+}
+_LIFECYCLE: Final[Fields] = {
+    "source_uri": ("SourceS3Uri", Node.beginning),
+    "on_create": ("OnCreate", Node.text),
+    "on_init_complete": ("OnInitComplete", Node.text),
+}
+_GROUP: Final[Fields] = {
+    "name": ("InstanceGroupName", required(Node.text)),
+    "count": ("InstanceCount", required(Node.whole)),
+    "instance_type": ("InstanceType", Node.text),
+    "flexible_types": ("InstanceRequirements.InstanceTypes", every(Node.text)),
+    "min_count": ("MinInstanceCount", Node.whole),
+    "node_type": ("SlurmConfig.NodeType", Node.text),
+    "partitions": ("SlurmConfig.PartitionNames", each(Node.text)),
+    "threads_per_core": ("ThreadsPerCore", Node.whole),
+    "capacity": ("", _capacity),
+    "volumes": ("InstanceStorageConfigs", every(_volume)),
+    "mounts": ("InstanceStorageConfigs", every(_mount)),
+    "lifecycle": ("LifeCycleConfig", optional(_lifecycle)),
+    "health_checks": ("OnStartDeepHealthChecks", _health_checks),
+    "patching": ("AutoPatchConfig", optional(_patching)),
+    "scheduled_update": ("ScheduledUpdateConfig", optional(_scheduled_update)),
+    "placement": ("OverrideVpcConfig", optional(_placement)),
+    "image_id": ("ImageId", Node.text),
+    "network_interface": ("NetworkInterface.InterfaceType", Node.text),
+    "execution_role": ("ExecutionRole", required(Node.path)),
+}
+_CLUSTER: Final[Fields] = {
+    "name": ("ClusterName", _cluster_name),
+    "orchestrator": ("Orchestrator", orchestrator),
+    "provisioning": ("NodeProvisioningMode", one_of("Continuous")),
+    "recovery": ("NodeRecovery", one_of("Automatic", "None")),
+    "placement": ("VpcConfig", optional(_placement)),
+}
+
+_UNKNOWN_FIELDS: dict[str, Any] = dict.fromkeys(_GROUP, UNKNOWN)
+_UNKNOWN_GROUP: Final = InstanceGroup(**_UNKNOWN_FIELDS)

@@ -1,0 +1,121 @@
+"""Roles with every policy that is attached to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from hyperpod_constructs.cloudformation.values import Text
+from hyperpod_constructs.model._reading import Fields, Node, otherwise
+from hyperpod_constructs.model.identity import Role, Statement
+from hyperpod_constructs.model.template.policies import allowing, asks_for_caller, statements
+from hyperpod_constructs.model.template.resources import Found, Resources
+from hyperpod_constructs.tokens import UNKNOWN, Unknown
+
+_POLICY = ":policy/"
+_OF_AWS = ":iam::aws"
+
+_ROLE: Final[Fields] = {"role_path": ("Path", otherwise(Node.text, default="/"))}
+
+
+@dataclass(slots=True)
+class _Grants:
+    """What is attached to one role.
+
+    Attributes:
+        statements: Of all policies whose text is at hand.
+        names: Managed policies that are not part of the assembly.
+        complete: Whether nothing else can be attached, and no text is missing.
+    """
+
+    statements: list[Statement] = field(default_factory=list)
+    names: list[str | Unknown] = field(default_factory=list)
+    complete: bool = True
+
+    def add(self, found: tuple[Statement | Unknown, ...]) -> None:
+        known = [statement for statement in found if statement is not UNKNOWN]
+        self.statements += known
+        self.complete = self.complete and len(known) == len(found)
+
+
+def roles(resources: Resources) -> tuple[Role, ...]:
+    """The roles of an assembly.
+
+    AWS's own managed policies count as known by their names; those of an account, given by ARN, do not.
+    """
+    found = list(resources.of("AWS::IAM::Role"))
+    policies = list(resources.of("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy"))
+    by_path = {policy.path: policy for policy in policies}
+    grants = {role.path: _own_grants(role, by_path) for role in found}
+    names: dict[object, str] = {role.properties["RoleName"].text(): role.path for role in found}
+    for policy in policies:
+        for target in _targets(policy):
+            # A role that is not known may be any of them.
+            paths = list(grants) if target is UNKNOWN else [names.get(target, target)]
+            for path in paths:
+                if path in grants:
+                    _attach(grants[path], policy, certain=target is not UNKNOWN)
+    return tuple(_role(role, grants[role.path]) for role in found)
+
+
+def _role(found: Found, grants: _Grants) -> Role:
+    trust = list(allowing(found.properties["AssumeRolePolicyDocument"].required(), "sts:AssumeRole"))
+    whom = dict.fromkeys(service for _, services in trust for service in services)
+    return found.properties.build(
+        Role,
+        _ROLE,
+        path=found.path,
+        trusts=tuple(whom),
+        source_account_checked=_all_of(asks_for_caller(statement) for statement, services in trust if services),
+        managed_policies=tuple(grants.names),
+        statements=tuple(grants.statements),
+        complete=grants.complete,
+    )
+
+
+def _all_of(checks: Iterable[bool | Unknown]) -> bool | Unknown:
+    """Whether there are checks and all of them hold."""
+    found = list(checks)
+    if UNKNOWN in found and False not in found:
+        return UNKNOWN
+    return bool(found) and False not in found
+
+
+def _own_grants(found: Found, policies: dict[str, Found]) -> _Grants:
+    """What the role's own properties give it."""
+    grants = _Grants(complete=found.all_siblings_known)
+    inline, managed = found.properties["Policies"].items(), found.properties["ManagedPolicyArns"].items()
+    for policy in (found.properties["Policies"],) if inline is UNKNOWN else inline:
+        grants.add(statements(policy["PolicyDocument"].required()))
+    for arn in (found.properties["ManagedPolicyArns"],) if managed is UNKNOWN else managed:
+        path = arn.path()
+        if isinstance(path, str) and path in policies:
+            _attach(grants, policies[path], certain=True)
+        else:
+            _name(grants, arn)
+    return grants
+
+
+def _name(grants: _Grants, arn: Node) -> None:
+    """Adds a managed policy of which only the name can be known."""
+    text = arn.value.suffix if isinstance(arn.value, Text) else arn.text()
+    owner, found, name = text.rpartition(_POLICY) if isinstance(text, str) else ("", "", "")
+    grants.names.append(name if found else UNKNOWN)
+    grants.complete = grants.complete and owner.endswith(_OF_AWS)
+
+
+def _attach(grants: _Grants, policy: Found, *, certain: bool) -> None:
+    """Adds a policy that is a resource of its own."""
+    if certain and policy.certain:
+        grants.add(statements(policy.properties["PolicyDocument"].required()))
+    else:
+        grants.complete = False
+
+
+def _targets(policy: Found) -> tuple[str | Unknown, ...]:
+    """Paths or names of the roles that a policy names; `UNKNOWN` for those that cannot be told."""
+    if policy.resource.type == "AWS::IAM::RolePolicy":
+        return (policy.properties["RoleName"].must(Node.path),)
+    found = policy.properties["Roles"].each(Node.path)
+    return (UNKNOWN,) if found is UNKNOWN else found

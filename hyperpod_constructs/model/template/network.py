@@ -1,0 +1,139 @@
+"""Subnets and security groups, with the rules that are resources of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ipaddress import IPv4Network
+from typing import Final, Literal, TypeAlias
+
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model._reading import Fields, Node, otherwise
+from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet
+from hyperpod_constructs.model.template.resources import Found, Resources
+from hyperpod_constructs.tokens import UNKNOWN, Unknown
+
+Direction: TypeAlias = Literal["ingress", "egress"]
+
+_PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "58": "icmpv6", "all": "-1"}
+"""Names that EC2 itself shows for protocol numbers. Source: EC2 API, IpPermission."""
+
+_DEFAULT_EGRESS = Rule(direction="egress", protocol="-1", cidr="0.0.0.0/0")
+"""What EC2 gives a group that is created without egress rules. Source: AWS::EC2::SecurityGroupEgress reference."""
+
+
+def subnets(resources: Resources) -> tuple[Subnet, ...]:
+    """The subnets of an assembly."""
+    return tuple(found.properties.build(Subnet, _SUBNET, path=found.path) for found in resources.of("AWS::EC2::Subnet"))
+
+
+def security_groups(resources: Resources) -> tuple[SecurityGroup, ...]:
+    """The security groups of an assembly with all of their rules."""
+    groups = {found.path: _group(found) for found in resources.of("AWS::EC2::SecurityGroup")}
+    separate: dict[str, list[Rule]] = {}
+    undecided: set[str | Unknown | None] = set()
+    for found, direction in _separate_rules(resources):
+        group = found.properties["GroupId"].path()
+        if isinstance(group, str) and found.certain and isinstance(found.properties.value, dict):
+            separate.setdefault(group, []).append(replace(_rule(found.properties, direction), path=found.path))
+        else:
+            undecided.add(group)
+    everywhere = UNKNOWN in undecided  # a rule that may belong to any group
+    return tuple(
+        _with_separate(group, separate.get(path, []), known=not everywhere and path not in undecided)
+        for path, group in groups.items()
+    )
+
+
+def _zone(node: Node) -> str | Unknown | None:
+    """The zone id. A zone's name means another zone in every account, so it does not tell."""
+    zone = node["AvailabilityZoneId"].text()
+    return UNKNOWN if zone is None and node["AvailabilityZone"].given else zone
+
+
+def _check_block(what: str, value: object) -> None:
+    try:
+        if isinstance(value, str):
+            IPv4Network(value, strict=False)
+    except ValueError as error:
+        raise InvalidValue(f"{what} is {value!r}; use an IPv4 block such as 10.1.0.0/16 ({error})") from None
+
+
+def _separate_rules(resources: Resources) -> list[tuple[Found, Direction]]:
+    return [
+        *((found, "ingress") for found in resources.of("AWS::EC2::SecurityGroupIngress")),
+        *((found, "egress") for found in resources.of("AWS::EC2::SecurityGroupEgress")),
+    ]
+
+
+def _group(found: Found) -> SecurityGroup:
+    """A group with its inline rules, as far as they are known."""
+    ingress = _inline(found.properties["SecurityGroupIngress"], "ingress")
+    egress = _inline(found.properties["SecurityGroupEgress"], "egress")
+    rules = tuple(rule for rule in (*ingress, *egress) if rule is not UNKNOWN)
+    complete = found.all_siblings_known and len(rules) == len(ingress) + len(egress)
+    return SecurityGroup(path=found.path, rules=rules, complete=complete)
+
+
+def _inline(node: Node, direction: Direction) -> tuple[Rule | Unknown, ...]:
+    """Rules of one direction; `UNKNOWN` stands for those that are not known."""
+    rules = node.each(lambda item: item.optional(lambda given: _rule(given, direction)))
+    return (UNKNOWN,) if rules is UNKNOWN else rules
+
+
+def _with_separate(group: SecurityGroup, separate: list[Rule], *, known: bool) -> SecurityGroup:
+    """The group with the rules that are resources of their own, and with EC2's default egress if it has no other."""
+    rules = (*group.rules, *separate)
+    complete = group.complete and known
+    if complete and not any(rule.direction == "egress" for rule in rules):
+        rules = (*rules, _DEFAULT_EGRESS)
+    return replace(group, rules=rules, complete=complete)
+
+
+def _rule(node: Node, direction: Direction) -> Rule:
+    return node.build(Rule, _RULES[direction], direction=direction)
+
+
+def _protocol(node: Node) -> str | Unknown | None:
+    protocol = node.must(Node.text)
+    return _PROTOCOLS.get(protocol.lower(), protocol.lower()) if isinstance(protocol, str) else protocol
+
+
+def _port(node: Node) -> int | Unknown | None:
+    port = node.whole()
+    return None if port == -1 else port
+
+
+def _block(node: Node, prefix_list: str) -> str | Unknown | None:
+    """The peer block; a prefix list holds blocks that the template does not tell."""
+    for name in ("CidrIp", "CidrIpv6"):
+        if node[name].given:
+            return node[name].text()
+    return UNKNOWN if node[prefix_list].given else None
+
+
+def _ingress_block(node: Node) -> str | Unknown | None:
+    return _block(node, "SourcePrefixListId")
+
+
+def _egress_block(node: Node) -> str | Unknown | None:
+    return _block(node, "DestinationPrefixListId")
+
+
+def _cidr(node: Node) -> str | Unknown | None:
+    return node.checked(_check_block)
+
+
+_SUBNET: Final[Fields] = {
+    "zone": ("", _zone),
+    "cidr": ("CidrBlock", _cidr),
+    "public": ("MapPublicIpOnLaunch", otherwise(Node.flag, default=False)),
+}
+_PROTOCOL_AND_PORTS: Final[Fields] = {
+    "protocol": ("IpProtocol", _protocol),
+    "from_port": ("FromPort", _port),
+    "to_port": ("ToPort", _port),
+}
+_RULES: Final[dict[Direction, Fields]] = {
+    "ingress": {**_PROTOCOL_AND_PORTS, "group": ("SourceSecurityGroupId", Node.path), "cidr": ("", _ingress_block)},
+    "egress": {**_PROTOCOL_AND_PORTS, "group": ("DestinationSecurityGroupId", Node.path), "cidr": ("", _egress_block)},
+}

@@ -1,0 +1,42 @@
+"""Who schedules jobs, from the `Orchestrator` property of a cluster."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hyperpod_constructs.model._reading import Fields, Node, optional, otherwise, required
+from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
+from hyperpod_constructs.tokens import UNKNOWN, Unknown
+
+
+def orchestrator(node: Node) -> Slurm | Eks | Unknown | None:
+    """The orchestrator; `None` where it is left out, which is Slurm in its old form."""
+    return node.optional(_chosen)
+
+
+def _chosen(node: Node) -> Slurm | Eks | Unknown | None:
+    slurm, eks = node["Slurm"], node["Eks"]
+    if slurm.given == eks.given:
+        node.report(f"holds {'both Eks and Slurm' if eks.given else 'neither Eks nor Slurm'}; use exactly one of them")
+        return UNKNOWN
+    if slurm.given:
+        return slurm.optional(lambda given: given.build(Slurm, _SLURM))
+    return eks.optional(lambda given: given.build(Eks, _EKS))
+
+
+def _accounting(node: Node) -> AccountingDatabase:
+    return node.build(AccountingDatabase, _ACCOUNTING)
+
+
+_ACCOUNTING: Final[Fields] = {
+    "endpoint": ("Endpoint", required(Node.text)),
+    "secret_arn": ("SecretArn", required(Node.text)),
+    "port": ("Port", otherwise(Node.whole, default=3306)),
+    # CloudFormation and the API document different defaults.
+    "name": ("Name", otherwise(Node.text, default=UNKNOWN)),
+}
+_SLURM: Final[Fields] = {
+    "accounting": ("AccountingDatabase", optional(_accounting)),
+    "strategy": ("SlurmConfigStrategy", Node.text),
+}
+_EKS: Final[Fields] = {"cluster": ("ClusterArn", required(Node.path))}

@@ -1,0 +1,102 @@
+"""File systems with their repositories, and buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from hyperpod_constructs.model._reading import Fields, Node, each, every, optional, otherwise, required
+from hyperpod_constructs.model.storage import Bucket, DataRepository, FileSystem, Lustre
+from hyperpod_constructs.model.template.resources import Found, Resources
+from hyperpod_constructs.tokens import UNKNOWN, Unknown
+
+
+def file_systems(resources: Resources) -> tuple[FileSystem, ...]:
+    """The Lustre file systems of an assembly."""
+    repositories: dict[str, list[DataRepository]] = {}
+    for found in resources.of("AWS::FSx::DataRepositoryAssociation"):
+        file_system = found.properties["FileSystemId"].path()
+        if isinstance(file_system, str) and found.certain:
+            repository = found.properties.build(DataRepository, _REPOSITORY)
+            repositories.setdefault(file_system, []).append(repository)
+    return tuple(_file_system(found, repositories.get(found.path, [])) for found in _lustre(resources))
+
+
+def buckets(resources: Resources) -> tuple[Bucket, ...]:
+    """The buckets of an assembly."""
+    return tuple(
+        found.properties.build(Bucket, _BUCKET, path=found.path, retention=found.retention)
+        for found in resources.of("AWS::S3::Bucket")
+    )
+
+
+def _lustre(resources: Resources) -> Iterator[Found]:
+    """The file systems that are certain to be Lustre."""
+    for found in resources.of("AWS::FSx::FileSystem"):
+        if found.properties["FileSystemType"].text() == "LUSTRE":
+            yield found
+
+
+def _file_system(found: Found, repositories: list[DataRepository]) -> FileSystem:
+    return found.properties.build(
+        FileSystem,
+        _FILE_SYSTEM,
+        path=found.path,
+        lustre=found.properties.build(Lustre, _LUSTRE),
+        retention=found.retention,
+        repositories=tuple(repositories),
+    )
+
+
+def _metadata_iops(node: Node) -> int | Literal["AUTOMATIC"] | Unknown | None:
+    mode = node["Mode"].must(lambda given: given.one_of("AUTOMATIC", "USER_PROVISIONED"))
+    if mode == "AUTOMATIC":
+        return "AUTOMATIC"
+    return UNKNOWN if mode is UNKNOWN else node["Iops"].must(Node.whole)
+
+
+def _read_cache(node: Node) -> int | Unknown | None:
+    """The size of the cache; not known where it is left out on purpose, which the model cannot say."""
+    mode = node["SizingMode"].one_of("NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY")
+    if mode == "PROPORTIONAL_TO_THROUGHPUT_CAPACITY":
+        return None
+    return node["SizeGiB"].whole() if mode == "USER_PROVISIONED" else UNKNOWN
+
+
+def _versioned(node: Node) -> bool | Unknown:
+    status = node.one_of("Enabled", "Suspended")
+    return UNKNOWN if status is UNKNOWN else status == "Enabled"
+
+
+_LUSTRE: Final[Fields] = {
+    # Defaults are those of the service, not those of our own values. Source: FSx API, CreateFileSystem.
+    "capacity_gib": ("StorageCapacity", Node.whole),
+    "throughput_mbps_per_tib": ("LustreConfiguration.PerUnitStorageThroughput", Node.whole),
+    "deployment_type": ("LustreConfiguration.DeploymentType", otherwise(Node.text, default="SCRATCH_1")),
+    "storage_type": ("StorageType", otherwise(Node.text, default="SSD")),
+    "version": ("FileSystemTypeVersion", Node.text),
+    "efa": ("LustreConfiguration.EfaEnabled", otherwise(Node.flag, default=False)),
+    "metadata_iops": ("LustreConfiguration.MetadataConfiguration", optional(_metadata_iops)),
+    "compression": ("LustreConfiguration.DataCompressionType", otherwise(Node.text, default="NONE")),
+    "backup_days": ("LustreConfiguration.AutomaticBackupRetentionDays", otherwise(Node.whole, default=0)),
+    "maintenance": ("LustreConfiguration.WeeklyMaintenanceStartTime", Node.text),
+    "throughput_mbps": ("LustreConfiguration.ThroughputCapacity", Node.whole),
+    "read_cache_gib": ("LustreConfiguration.DataReadCacheConfiguration", optional(_read_cache)),
+    "drive_cache": ("LustreConfiguration.DriveCacheType", Node.text),
+}
+_FILE_SYSTEM: Final[Fields] = {
+    "subnets": ("SubnetIds", each(Node.path)),
+    "security_groups": ("SecurityGroupIds", each(Node.path)),
+    "kms_key": ("KmsKeyId", Node.path),
+}
+_REPOSITORY: Final[Fields] = {
+    "folder": ("FileSystemPath", required(Node.text)),
+    "s3_uri": ("DataRepositoryPath", required(Node.text)),
+    "imports": ("S3.AutoImportPolicy.Events", every(Node.text)),
+    "exports": ("S3.AutoExportPolicy.Events", every(Node.text)),
+    "batch_import": ("BatchImportMetaDataOnCreate", otherwise(Node.flag, default=False)),
+}
+_BUCKET: Final[Fields] = {
+    "name": ("BucketName", Node.text),
+    "versioned": ("VersioningConfiguration.Status", _versioned),
+}

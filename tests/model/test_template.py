@@ -1,0 +1,355 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hyperpod_constructs.model import template
+from hyperpod_constructs.model.budget import BudgetResource, Notification, Subscriber, Topic
+from hyperpod_constructs.model.capacity import AutoPatch, BatchSize, InstanceGroup, RollingUpdate, TrainingPlan
+from hyperpod_constructs.model.deployment import Cluster, Deployment, Invalid, Location
+from hyperpod_constructs.model.identity import Role, Statement
+from hyperpod_constructs.model.lifecycle import Lifecycle
+from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, VpcPlacement
+from hyperpod_constructs.model.orchestration import Slurm
+from hyperpod_constructs.model.storage import Bucket, FileSystem, Lustre, Mount, NodeVolume, Retention
+from hyperpod_constructs.tokens import UNKNOWN
+
+FIXTURES = Path(__file__).with_name("fixtures")
+TRAINING = FIXTURES / "training.yaml"
+
+TYPES = (
+    "AWS::SageMaker::Cluster",
+    "AWS::EC2::Subnet",
+    "AWS::EC2::SecurityGroup",
+    "AWS::EC2::SecurityGroupIngress",
+    "AWS::EC2::SecurityGroupEgress",
+    "AWS::FSx::FileSystem",
+    "AWS::FSx::DataRepositoryAssociation",
+    "AWS::IAM::Role",
+    "AWS::IAM::Policy",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::RolePolicy",
+    "AWS::S3::Bucket",
+    "AWS::Budgets::Budget",
+    "AWS::SNS::Topic",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SNS::TopicInlinePolicy",
+    "AWS::SNS::Subscription",
+)
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=12,
+)
+# Names that are looked for, so that values get to every reader.
+_NAMES = """
+    ClusterName InstanceGroups InstanceGroupName InstanceCount MinInstanceCount InstanceRequirements InstanceTypes
+    SlurmConfig NodeType PartitionNames TrainingPlanArn CapacityRequirements Spot InstanceStorageConfigs
+    EbsVolumeConfig VolumeSizeInGB RootVolume FsxLustreConfig DnsName MountName LifeCycleConfig SourceS3Uri
+    OverrideVpcConfig VpcConfig Subnets SecurityGroupIds Orchestrator Slurm Eks AccountingDatabase Port Name Tags
+    Key Value AutoPatchConfig PatchingStrategy DeploymentConfig RollingUpdatePolicy MaximumBatchSize Type
+    AutoRollbackConfiguration ScheduledUpdateConfig ThreadsPerCore NodeProvisioningMode CidrBlock
+    MapPublicIpOnLaunch SecurityGroupIngress SecurityGroupEgress GroupId IpProtocol FromPort FileSystemType
+    StorageCapacity SubnetIds LustreConfiguration DeploymentType MetadataConfiguration Mode Iops S3 AutoImportPolicy
+    Events FileSystemPath DataRepositoryPath FileSystemId AssumeRolePolicyDocument Policies PolicyDocument
+    ManagedPolicyArns Roles RoleName Path Statement Effect Action NotAction Resource Principal Service AWS Condition
+    VersioningConfiguration Status Budget BudgetLimit Amount TimeUnit NotificationsWithSubscribers Notification
+    Threshold Subscribers Subscription Topics TopicArn KmsMasterKeyId Ref Fn::If Fn::GetAtt Fn::Sub
+"""
+NAMES = st.sampled_from(_NAMES.split())
+WORDS = st.sampled_from(["LUSTRE", "Allow", "*", "-1", "three", "X", "Type", "true", "INSTANCE_COUNT", "10.0.0.0/99"])
+NEARLY = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5),
+    max_leaves=30,
+)
+
+
+@pytest.fixture(scope="module")
+def training() -> Deployment:
+    return template.read(TRAINING, region="us-west-2")
+
+
+class TestAWholeTemplate:
+    def test_gives_the_cluster_with_its_intent(self, training: Deployment) -> None:
+        assert training.clusters == (
+            Cluster(
+                path="training.yaml/Cluster",
+                name="frontier",
+                region="us-west-2",
+                provisioning="Continuous",
+                recovery="Automatic",
+                orchestrator=Slurm(provisioning="all-or-nothing"),
+                placement=VpcPlacement(subnets=("training.yaml/Nodes",), security_groups=("training.yaml/Fabric",)),
+                tags={"owner": "ml-platform"},
+                depends_on=frozenset({"training.yaml/FabricOut", "training.yaml/NodeNetwork"}),
+                groups=(
+                    InstanceGroup(
+                        name="controller",
+                        count=1,
+                        instance_type="ml.m5.4xlarge",
+                        node_type="Controller",
+                        execution_role="training.yaml/Node",
+                    ),
+                    InstanceGroup(
+                        name="p5",
+                        count=30,
+                        spares=2,
+                        instance_type="ml.p5.48xlarge",
+                        node_type="Compute",
+                        partitions=("train",),
+                        execution_role="training.yaml/Node",
+                        health_checks=("InstanceStress",),
+                        capacity=TrainingPlan(
+                            "frontier", count=32, zone="usw2-az2", starts="2026-12-07", ends="2027-02-14"
+                        ),
+                        lifecycle=Lifecycle(source_uri="s3://scripts-*", on_init_complete="setup.sh"),
+                        volumes=(NodeVolume(size_gib=500),),
+                        mounts=(Mount(kind="lustre", file_system="training.yaml/Scratch"),),
+                        patching=AutoPatch(
+                            when="WhenIdle",
+                            rolling=RollingUpdate(batch=BatchSize(percent=10), wait_seconds=60, alarms=("idle",)),
+                        ),
+                    ),
+                ),
+            ),
+        )
+
+    def test_gives_network_and_storage(self, training: Deployment) -> None:
+        fabric = "training.yaml/Fabric"
+        assert training.subnets == (Subnet(path="training.yaml/Nodes", zone="usw2-az2", cidr="10.1.0.0/20"),)
+        assert training.security_groups == (
+            SecurityGroup(
+                path=fabric,
+                rules=(
+                    Rule(direction="ingress", protocol="-1", group=fabric, path="training.yaml/FabricIn"),
+                    Rule(direction="egress", protocol="-1", group=fabric, path="training.yaml/FabricOut"),
+                ),
+            ),
+        )
+        assert training.file_systems == (
+            FileSystem(
+                path="training.yaml/Scratch",
+                lustre=Lustre(
+                    capacity_gib=4800,
+                    throughput_mbps_per_tib=1000,
+                    efa=True,
+                    metadata_iops="AUTOMATIC",
+                    compression="NONE",
+                ),
+                subnets=("training.yaml/Nodes",),
+                security_groups=(fabric,),
+                retention=Retention(on_delete="RetainExceptOnCreate", on_replace="Retain"),
+            ),
+        )
+        assert training.buckets == (Bucket(path="training.yaml/Scripts", versioned=True),)
+
+    def test_gives_roles_and_budgets(self, training: Deployment) -> None:
+        assert training.roles == (
+            Role(
+                path="training.yaml/Node",
+                trusts=("sagemaker.amazonaws.com",),
+                managed_policies=("AmazonSageMakerClusterInstanceRolePolicy",),
+                statements=(Statement(allow=True, actions=("ec2:CreateNetworkInterface",)),),
+            ),
+        )
+        assert training.topics == (
+            Topic(path="training.yaml/Notices", publishers=("budgets.amazonaws.com",), subscriptions=1),
+        )
+        notices = Subscriber(kind="SNS", address="training.yaml/Notices")
+        assert training.budgets == (
+            BudgetResource(
+                path="training.yaml/Limit",
+                amount=5000,
+                unit="USD",
+                region="us-west-2",
+                notifications=(Notification(kind="ACTUAL", threshold=80, subscribers=(notices,)),),
+            ),
+        )
+
+    def test_has_nothing_invalid(self, training: Deployment) -> None:
+        assert training.invalid == ()
+
+    def test_locates_resources_and_groups(self, training: Deployment) -> None:
+        lines = TRAINING.read_text().splitlines()
+        for path, start in {
+            "training.yaml/Fabric": "  Fabric:",
+            "training.yaml/Cluster": "  Cluster:",
+            "training.yaml/Cluster/p5": "        - InstanceGroupName: p5",
+        }.items():
+            assert training.locations[path] == Location(str(TRAINING), lines.index(start) + 1)
+
+
+class TestACreateClusterRequest:
+    @pytest.fixture
+    def request_file(self, tmp_path: Path) -> Path:
+        return tmp_path / "request.json"
+
+    def test_is_a_cluster(self, request_file: Path) -> None:
+        group = {"InstanceGroupName": "p5", "InstanceCount": 2, "ExecutionRole": "arn:aws:iam::1:role/Node"}
+        request_file.write_text(json.dumps({"ClusterName": "small", "InstanceGroups": [group]}, indent=1))
+        read = template.read(request_file, region="us-west-2")
+        (cluster,) = read.clusters
+        assert (cluster.path, cluster.name, cluster.region) == ("request.json/small", "small", "us-west-2")
+        assert cluster.groups == (InstanceGroup(name="p5", count=2, execution_role="arn:aws:iam::1:role/Node"),)
+        assert read.locations["request.json/small/p5"] == Location(str(request_file), 4)
+        assert read.invalid == ()
+
+    def test_needs_a_name(self, request_file: Path) -> None:
+        request_file.write_text(json.dumps({"InstanceGroups": []}))
+        assert template.read(request_file).invalid == (
+            Invalid("request.json", "ClusterName is missing; it is required"),
+        )
+
+    def test_may_have_what_only_the_api_has(self, request_file: Path) -> None:
+        patching = {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 3600}
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", "AutoPatchConfig": patching}
+        request_file.write_text(json.dumps({"ClusterName": "c", "InstanceGroups": [group]}))
+        assert template.read(request_file).invalid == ()
+
+
+class TestReferences:
+    def test_lead_from_a_nested_stack_to_its_parent(self, tmp_path: Path) -> None:
+        child = {
+            "Parameters": {"Subnet": {"Type": "String"}},
+            "Resources": {
+                "Cluster": {
+                    "Type": "AWS::SageMaker::Cluster",
+                    "Properties": {"VpcConfig": {"Subnets": [{"Ref": "Subnet"}], "SecurityGroupIds": ["sg-1"]}},
+                }
+            },
+        }
+        parent = {
+            "Resources": {
+                "Net": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.0.0/20"}},
+                "Child": {
+                    "Type": "AWS::CloudFormation::Stack",
+                    "Properties": {"TemplateURL": "https://x/child.json", "Parameters": {"Subnet": {"Ref": "Net"}}},
+                },
+            }
+        }
+        (tmp_path / "child.json").write_text(json.dumps(child))
+        (tmp_path / "parent.json").write_text(json.dumps(parent))
+        read = template.read(tmp_path)
+        (cluster,) = read.clusters
+        assert cluster.placement == VpcPlacement(subnets=(read.subnets[0].path,), security_groups=("sg-1",))
+
+    def test_lead_to_the_exporting_stack(self, tmp_path: Path) -> None:
+        exporter = {
+            "Resources": {"Net": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.0.0/20"}}},
+            "Outputs": {"Net": {"Value": {"Ref": "Net"}, "Export": {"Name": "net"}}},
+        }
+        importer = {
+            "Resources": {
+                "Files": {
+                    "Type": "AWS::FSx::FileSystem",
+                    "Properties": {"FileSystemType": "LUSTRE", "SubnetIds": [{"Fn::ImportValue": "net"}]},
+                }
+            }
+        }
+        (tmp_path / "a.json").write_text(json.dumps(exporter))
+        (tmp_path / "b.json").write_text(json.dumps(importer))
+        assert template.read(tmp_path).file_systems[0].subnets == ("a.json/Net",)
+
+    def test_to_what_a_resource_merely_has_are_not_to_the_resource(self, deployment_of: Any) -> None:
+        group = {"Fn::GetAtt": ["Kubernetes", "ClusterSecurityGroupId"]}
+        read = deployment_of(
+            {
+                "Kubernetes": {"Type": "AWS::EKS::Cluster"},
+                "C": {
+                    "Type": "AWS::SageMaker::Cluster",
+                    "Properties": {"VpcConfig": {"Subnets": ["subnet-1"], "SecurityGroupIds": [group]}},
+                },
+            }
+        )
+        assert read.clusters[0].placement.security_groups == ("app.json/Kubernetes.ClusterSecurityGroupId",)
+
+    def test_that_nobody_can_decide_are_unknown(self, deployment_of: Any) -> None:
+        read = deployment_of(
+            {
+                "C": {
+                    "Type": "AWS::SageMaker::Cluster",
+                    "Properties": {
+                        "VpcConfig": {"Subnets": [{"Ref": "Given"}], "SecurityGroupIds": {"Ref": "GivenList"}},
+                        "InstanceGroups": {"Ref": "Given"},
+                    },
+                }
+            },
+            Parameters={"Given": {"Type": "String"}, "GivenList": {"Type": "CommaDelimitedList"}},
+        )
+        (cluster,) = read.clusters
+        assert cluster.placement == VpcPlacement(subnets=(UNKNOWN,), security_groups=UNKNOWN)
+        assert [group.name for group in cluster.groups] == [UNKNOWN]
+        assert read.invalid == ()
+
+
+class TestWhateverTheInput:
+    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(value=ANYTHING | NEARLY, beside=ANYTHING | NEARLY)
+    def test_nothing_is_raised(self, tmp_path: Path, value: Any, beside: Any) -> None:
+        file = tmp_path / "app.json"
+        resources = {
+            f"X{number}": {"Type": kind, "Properties": value, "Metadata": {"hyperpod:intent": beside}}
+            for number, kind in enumerate(TYPES)
+        }
+        file.write_text(json.dumps({"Resources": resources}))
+        assert len(template.read(file).clusters) == 1
+
+    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(name=NAMES, value=NEARLY)
+    def test_nothing_is_raised_for_one_property_that_is_wrong(self, tmp_path: Path, name: str, value: Any) -> None:
+        file = tmp_path / "app.json"
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", name: value}
+        properties = {name: value, "InstanceGroups": value if name == "InstanceGroups" else [group]}
+        resources = {f"X{number}": {"Type": kind, "Properties": properties} for number, kind in enumerate(TYPES)}
+        file.write_text(json.dumps({"Resources": resources}))
+        assert len(template.read(file).clusters) == 1
+
+    @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(properties=st.dictionaries(NAMES, NEARLY, max_size=5))
+    def test_nothing_is_raised_for_a_request(self, tmp_path: Path, properties: dict[str, Any]) -> None:
+        file = tmp_path / "request.json"
+        file.write_text(json.dumps({"ClusterName": "a", **properties}))
+        assert len(template.read(file).clusters) == 1
+
+
+class TestPropertiesThatAreNoMap:
+    @pytest.mark.parametrize("properties", [[], "text", 5])
+    def test_are_reported(self, deployment_of: Any, properties: object) -> None:
+        read = deployment_of({"C": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}})
+        assert read.invalid == (Invalid("app.json/C", f"Properties is {properties!r}; use a map"),)
+
+
+class TestManyClusters:
+    def resources(self, count: int) -> dict[str, Any]:
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": {"Ref": "NRole"}}
+        network = {"Subnets": [{"Ref": "NNet"}], "SecurityGroupIds": [{"Ref": "NFabric"}]}
+        policy = {"Roles": [{"Ref": "NRole"}], "PolicyDocument": {"Statement": []}}
+        one = {
+            "NCluster": ("AWS::SageMaker::Cluster", {"VpcConfig": network, "InstanceGroups": [group]}),
+            "NNet": ("AWS::EC2::Subnet", {}),
+            "NFabric": ("AWS::EC2::SecurityGroup", {}),
+            "NIn": ("AWS::EC2::SecurityGroupIngress", {"GroupId": {"Ref": "NFabric"}, "IpProtocol": "-1"}),
+            "NRole": ("AWS::IAM::Role", {"AssumeRolePolicyDocument": {"Statement": []}}),
+            "NPolicy": ("AWS::IAM::Policy", policy),
+        }
+        text = json.dumps({name: {"Type": kind, "Properties": properties} for name, (kind, properties) in one.items()})
+        copies = [json.loads(text.replace('"N', f'"N{number}')) for number in range(count)]
+        return {name: resource for copy in copies for name, resource in copy.items()}
+
+    def test_take_time_in_proportion(self, deployment_of: Any) -> None:
+        def seconds(count: int) -> float:
+            resources = self.resources(count)
+            start = time.process_time()
+            assert len(deployment_of(resources).clusters) == count
+            return time.process_time() - start
+
+        seconds(5)
+        assert seconds(200) < 12 * seconds(40)  # five times as many; quadratic would be 25

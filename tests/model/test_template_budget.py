@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.model.budget import Notification, Subscriber, Topic
+from hyperpod_constructs.tokens import UNKNOWN
+
+UNDECIDABLE = {"Ref": "Given"}
+SECTIONS = {
+    "Parameters": {"Given": {"Type": "String"}},
+    "Conditions": {"Maybe": {"Fn::Equals": [UNDECIDABLE, "x"]}},
+}
+BUDGETS = {"Service": "budgets.amazonaws.com"}
+
+
+def policy(principal: object, **more: Any) -> dict[str, Any]:
+    """A policy of topic T that lets somebody publish."""
+    statement = {"Effect": "Allow", "Action": "SNS:Publish", "Resource": "*", "Principal": principal}
+    properties = {"Topics": [{"Ref": "T"}], "PolicyDocument": {"Statement": statement}}
+    return {"Type": "AWS::SNS::TopicPolicy", "Properties": {**properties, **more}}
+
+
+TOPIC = {"Type": "AWS::SNS::Topic"}
+
+
+class TestBudgets:
+    def budget(self, **properties: Any) -> dict[str, Any]:
+        limit = {"BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": {"Amount": "5000.5", "Unit": "USD"}}
+        return {"Type": "AWS::Budgets::Budget", "Properties": {"Budget": limit, **properties}}
+
+    def test_have_their_limit(self, deployment_of: Any) -> None:
+        (budget,) = deployment_of({"B": self.budget()}).budgets
+        assert (budget.amount, budget.unit, budget.time_unit, budget.notifications) == (5000.5, "USD", "MONTHLY", ())
+
+    def test_have_their_notices(self, deployment_of: Any) -> None:
+        notice = {
+            "Notification": {"NotificationType": "FORECASTED", "Threshold": 100},
+            "Subscribers": [
+                {"SubscriptionType": "SNS", "Address": {"Ref": "T"}},
+                {"SubscriptionType": "EMAIL", "Address": UNDECIDABLE},
+            ],
+        }
+        read = deployment_of({"T": TOPIC, "B": self.budget(NotificationsWithSubscribers=[notice])}, **SECTIONS)
+        subscribers = (Subscriber(kind="SNS", address="app.json/T"), Subscriber(kind="EMAIL", address=UNKNOWN))
+        assert read.budgets[0].notifications == (
+            Notification(kind="FORECASTED", threshold=100, subscribers=subscribers),
+        )
+
+    def test_with_a_wrong_unit_of_time_are_reported(self, deployment_of: Any) -> None:
+        read = deployment_of({"B": self.budget(Budget={"TimeUnit": "WEEKLY", "BudgetType": "COST"})})
+        assert read.budgets[0].time_unit is UNKNOWN
+        assert [each.message for each in read.invalid] == [
+            "Budget.TimeUnit is 'WEEKLY'; use DAILY or MONTHLY or QUARTERLY or ANNUALLY or CUSTOM"
+        ]
+
+
+class TestTopics:
+    @pytest.mark.parametrize(
+        ("principal", "publishers"),
+        [
+            (BUDGETS, ("budgets.amazonaws.com",)),
+            ({"AWS": "111122223333"}, ()),
+            ({"AWS": "*"}, (UNKNOWN,)),
+            ("*", (UNKNOWN,)),
+            (UNDECIDABLE, (UNKNOWN,)),
+        ],
+    )
+    def test_have_the_services_that_may_publish(self, deployment_of: Any, principal: object, publishers: Any) -> None:
+        read = deployment_of({"T": TOPIC, "P": policy(principal)}, **SECTIONS)
+        assert read.topics == (Topic(path="app.json/T", publishers=publishers),)
+
+    def test_may_have_an_inline_policy(self, deployment_of: Any) -> None:
+        inline = policy(BUDGETS, TopicArn={"Ref": "T"}) | {"Type": "AWS::SNS::TopicInlinePolicy"}
+        assert deployment_of({"T": TOPIC, "P": inline}).topics[0].publishers == ("budgets.amazonaws.com",)
+
+    @pytest.mark.parametrize(
+        "undecided", [policy(BUDGETS) | {"Condition": "Maybe"}, policy(BUDGETS, Topics=[UNDECIDABLE])]
+    )
+    def test_with_a_policy_that_may_not_be_theirs_are_incomplete(self, deployment_of: Any, undecided: Any) -> None:
+        read = deployment_of({"T": TOPIC, "P": undecided}, **SECTIONS)
+        assert read.topics == (Topic(path="app.json/T", complete=False),)
+
+    def test_count_subscriptions_inside_and_outside(self, deployment_of: Any) -> None:
+        inside = [{"Protocol": "email", "Endpoint": "a@example.com"}]
+        outside = {"Type": "AWS::SNS::Subscription", "Properties": {"TopicArn": {"Ref": "T"}, "Protocol": "email"}}
+        topic = {**TOPIC, "Properties": {"Subscription": inside}}
+        assert deployment_of({"T": topic, "S": outside}).topics[0].subscriptions == 2
+
+    @pytest.mark.parametrize(
+        ("key", "found"),
+        [("alias/aws/sns", "alias/aws/sns"), ({"Fn::GetAtt": ["K", "Arn"]}, "app.json/K"), (UNDECIDABLE, UNKNOWN)],
+    )
+    def test_have_their_key(self, deployment_of: Any, key: object, found: object) -> None:
+        topic = {**TOPIC, "Properties": {"KmsMasterKeyId": key}}
+        assert deployment_of({"T": topic, "K": {"Type": "AWS::KMS::Key"}}, **SECTIONS).topics[0].key == found

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.model.identity import Role, Statement
+from hyperpod_constructs.tokens import UNKNOWN
+
+UNDECIDABLE = {"Ref": "Given"}
+SECTIONS = {
+    "Parameters": {"Given": {"Type": "String"}},
+    "Conditions": {"Maybe": {"Fn::Equals": [UNDECIDABLE, "x"]}},
+}
+DOCUMENT = {"Statement": [{"Effect": "Allow", "Action": "ec2:DescribeVpcs", "Resource": "*"}]}
+DESCRIBE = Statement(allow=True, actions=("ec2:DescribeVpcs",))
+
+
+def role(**properties: Any) -> dict[str, Any]:
+    """A role of nodes."""
+    trust = {"Statement": trusting("sagemaker.amazonaws.com")}
+    return {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust, **properties}}
+
+
+def trusting(service: object, **more: Any) -> dict[str, Any]:
+    """A statement of a trust policy."""
+    return {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": service}, **more}
+
+
+class TestTrust:
+    @pytest.mark.parametrize(
+        ("service", "trusts"),
+        [
+            ("sagemaker.amazonaws.com", ("sagemaker.amazonaws.com",)),
+            (["a.amazonaws.com", "b.amazonaws.com"], ("a.amazonaws.com", "b.amazonaws.com")),
+            ({"Fn::Sub": "sagemaker.${AWS::URLSuffix}"}, ("sagemaker.amazonaws.com",)),
+            (UNDECIDABLE, (UNKNOWN,)),
+        ],
+    )
+    def test_names_the_services(self, deployment_of: Any, service: object, trusts: object) -> None:
+        document = {"Statement": [trusting(service)]}
+        read = deployment_of({"R": role(AssumeRolePolicyDocument=document)}, **SECTIONS)
+        assert read.roles[0].trusts == trusts
+        assert read.invalid == ()
+
+    def test_counts_only_what_lets_a_service_in(self, deployment_of: Any) -> None:
+        statements = [
+            trusting("denied.amazonaws.com", Effect="Deny"),
+            trusting("tags.amazonaws.com", Action="sts:TagSession"),
+            trusting("in.amazonaws.com", Action=["sts:TagSession", "STS:*"]),
+            {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": "111122223333"}},
+        ]
+        read = deployment_of({"R": role(AssumeRolePolicyDocument={"Statement": statements})})
+        assert read.roles[0].trusts == ("in.amazonaws.com",)
+
+    @pytest.mark.parametrize(
+        ("conditions", "checked"),
+        [
+            ([None], False),
+            ([{"StringEquals": {"aws:SourceAccount": "111122223333"}}], True),
+            ([{"ArnLike": {"AWS:SourceArn": "arn:aws:sagemaker:*:111122223333:*"}}], True),
+            ([{"StringEquals": {"aws:PrincipalTag/x": "y"}}], False),
+            ([{"StringEquals": {"aws:SourceAccount": "111122223333"}}, None], False),
+            ([UNDECIDABLE], UNKNOWN),
+        ],
+    )
+    def test_asks_for_the_caller_in_every_statement(self, deployment_of: Any, conditions: Any, checked: object) -> None:
+        statements = [
+            trusting("a.amazonaws.com", **({} if each is None else {"Condition": each})) for each in conditions
+        ]
+        read = deployment_of({"R": role(AssumeRolePolicyDocument={"Statement": statements})}, **SECTIONS)
+        assert read.roles[0].source_account_checked is checked
+
+
+class TestManagedPolicies:
+    @pytest.mark.parametrize(
+        ("arn", "name", "complete"),
+        [
+            ("arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore", "AmazonSSMManagedInstanceCore", True),
+            ({"Fn::Sub": "arn:${AWS::Partition}:iam::aws:policy/service-role/A"}, "service-role/A", True),
+            ("arn:aws:iam::111122223333:policy/Ours", "Ours", False),
+            ({"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:policy/Ours"}, "Ours", False),
+            (UNDECIDABLE, UNKNOWN, False),
+        ],
+    )
+    def test_are_known_by_name_if_they_are_of_aws(
+        self, deployment_of: Any, arn: object, name: object, complete: object
+    ) -> None:
+        read = deployment_of({"R": role(ManagedPolicyArns=[arn])}, **SECTIONS)
+        assert (read.roles[0].managed_policies, read.roles[0].complete) == ((name,), complete)
+
+    def test_of_the_template_are_known_by_their_statements(self, deployment_of: Any) -> None:
+        policy = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": DOCUMENT}}
+        read = deployment_of({"R": role(ManagedPolicyArns=[{"Ref": "P"}]), "P": policy})
+        assert read.roles == (Role(path="app.json/R", trusts=("sagemaker.amazonaws.com",), statements=(DESCRIBE,)),)
+
+
+class TestAttachedPolicies:
+    @pytest.mark.parametrize(
+        ("kind", "target"),
+        [
+            ("AWS::IAM::Policy", {"Roles": [{"Ref": "R"}]}),
+            ("AWS::IAM::ManagedPolicy", {"Roles": [{"Ref": "R"}]}),
+            ("AWS::IAM::RolePolicy", {"RoleName": {"Ref": "R"}}),
+            ("AWS::IAM::Policy", {"Roles": ["node-role"]}),
+        ],
+    )
+    def test_belong_to_the_role_they_name(self, deployment_of: Any, kind: str, target: dict[str, Any]) -> None:
+        policy = {"Type": kind, "Properties": {"PolicyDocument": DOCUMENT, **target}}
+        read = deployment_of({"R": role(RoleName="node-role"), "Other": role(), "P": policy})
+        assert [each.statements for each in read.roles] == [(DESCRIBE,), ()]
+        assert all(each.complete for each in read.roles)
+
+    def test_that_may_not_be_there_make_their_role_incomplete(self, deployment_of: Any) -> None:
+        properties = {"PolicyDocument": DOCUMENT, "Roles": [{"Ref": "R"}]}
+        policy = {"Type": "AWS::IAM::Policy", "Condition": "Maybe", "Properties": properties}
+        read = deployment_of({"R": role(), "Other": role(), "P": policy}, **SECTIONS)
+        assert [(each.statements, each.complete) for each in read.roles] == [((), False), ((), True)]
+
+    def test_of_a_role_nobody_knows_make_every_role_incomplete(self, deployment_of: Any) -> None:
+        policy = {"Type": "AWS::IAM::Policy", "Properties": {"PolicyDocument": DOCUMENT, "Roles": [UNDECIDABLE]}}
+        read = deployment_of({"R": role(), "Other": role(), "P": policy}, **SECTIONS)
+        assert [each.complete for each in read.roles] == [False, False]
+
+
+class TestStatements:
+    def inline(self, statement: object) -> dict[str, Any]:
+        return role(Policies=[{"PolicyName": "p", "PolicyDocument": {"Statement": statement}}])
+
+    @pytest.mark.parametrize(
+        ("statement", "read_as"),
+        [
+            (
+                {"Effect": "Deny", "NotAction": ["s3:*"], "Resource": ["*"]},
+                Statement(allow=False, actions=("s3:*",), inverted=True),
+            ),
+            (
+                {"Effect": "Allow", "Action": "s3:*", "NotResource": "a", "Condition": {}},
+                Statement(allow=True, actions=("s3:*",), resources=("a",), conditional=True, inverted=True),
+            ),
+            (
+                {
+                    "Effect": "Allow",
+                    "Action": ["a:b", UNDECIDABLE],
+                    "Resource": {"Fn::Sub": "arn:${Given}:s3:::x-${Given}/*"},
+                },
+                Statement(allow=True, actions=("a:b", UNKNOWN), resources=("arn:*:s3:::x-*/*",)),
+            ),
+            (
+                {"Effect": "Allow", "Action": "a:b", "Resource": {"Fn::Sub": "${Given}/*"}},
+                Statement(allow=True, actions=("a:b",), resources=(UNKNOWN,)),
+            ),
+        ],
+    )
+    def test_are_read(self, deployment_of: Any, statement: object, read_as: Statement) -> None:
+        (found,) = deployment_of({"R": self.inline(statement)}, **SECTIONS).roles
+        assert (found.statements, found.complete) == ((read_as,), True)
+
+    @pytest.mark.parametrize("statement", [UNDECIDABLE, [UNDECIDABLE], {"Effect": UNDECIDABLE, "Action": "a:b"}])
+    def test_that_nobody_can_read_make_the_role_incomplete(self, deployment_of: Any, statement: object) -> None:
+        (found,) = deployment_of({"R": self.inline(statement)}, **SECTIONS).roles
+        assert (found.statements, found.complete) == ((), False)
+
+    def test_may_be_in_a_document_written_as_text(self, deployment_of: Any) -> None:
+        text = '{"Statement": {"Effect": "Allow", "Action": "ec2:DescribeVpcs", "Resource": "*"}}'
+        read = deployment_of({"R": role(Policies=[{"PolicyName": "p", "PolicyDocument": text}])})
+        assert read.roles[0].statements == (DESCRIBE,)
+
+    def test_in_text_that_is_no_document_are_reported(self, deployment_of: Any) -> None:
+        read = deployment_of({"R": role(Policies=[{"PolicyName": "p", "PolicyDocument": "{"}])})
+        assert read.roles[0].complete is False
+        assert [each.message for each in read.invalid] == ["Policies[0].PolicyDocument is '{'; use a map"]

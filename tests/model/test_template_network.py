@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet
+from hyperpod_constructs.tokens import UNKNOWN
+
+GROUP = "AWS::EC2::SecurityGroup"
+UNDECIDABLE = {"Ref": "Given"}
+SECTIONS = {
+    "Parameters": {"Given": {"Type": "String"}},
+    "Conditions": {"Maybe": {"Fn::Equals": [UNDECIDABLE, "x"]}},
+}
+ALL_EGRESS = Rule(direction="egress", protocol="-1", cidr="0.0.0.0/0")
+
+
+def ingress(**properties: Any) -> dict[str, Any]:
+    """A rule that is a resource of its own."""
+    return {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": {"GroupId": {"Ref": "G"}, **properties}}
+
+
+class TestSubnets:
+    @pytest.mark.parametrize(
+        ("properties", "zone"),
+        [
+            ({"AvailabilityZoneId": "usw2-az2"}, "usw2-az2"),
+            ({"AvailabilityZone": "us-west-2a"}, UNKNOWN),
+            ({"AvailabilityZone": "us-west-2a", "AvailabilityZoneId": "usw2-az2"}, "usw2-az2"),
+            ({}, None),
+        ],
+    )
+    def test_have_a_zone_only_by_its_id(self, deployment_of: Any, properties: Any, zone: Any) -> None:
+        read = deployment_of(
+            {"Net": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.0.0/20", **properties}}}
+        )
+        assert read.subnets == (Subnet(path="app.json/Net", zone=zone, cidr="10.0.0.0/20"),)
+
+    def test_are_public_if_instances_get_public_addresses(self, deployment_of: Any) -> None:
+        read = deployment_of({"Net": {"Type": "AWS::EC2::Subnet", "Properties": {"MapPublicIpOnLaunch": "true"}}})
+        assert read.subnets[0].public is True
+
+    def test_have_a_block_that_is_one(self, deployment_of: Any) -> None:
+        read = deployment_of({"Net": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.0.0/99"}}})
+        assert read.subnets[0].cidr is UNKNOWN
+        assert read.invalid[0].message.startswith("CidrBlock is '10.0.0.0/99'; use an IPv4 block such as 10.1.0.0/16")
+
+
+class TestInlineRules:
+    def test_belong_to_their_group(self, deployment_of: Any) -> None:
+        properties = {
+            "SecurityGroupIngress": [
+                {"IpProtocol": "tcp", "FromPort": "988", "ToPort": 988, "SourceSecurityGroupId": "sg-1"},
+                {"IpProtocol": 6, "FromPort": 1018, "ToPort": 1023, "CidrIp": "10.0.0.0/8"},
+            ],
+            "SecurityGroupEgress": [
+                {"IpProtocol": -1, "CidrIpv6": "::/0"},
+                {"IpProtocol": "-1", "FromPort": -1, "DestinationPrefixListId": "pl-1"},
+            ],
+        }
+        read = deployment_of({"G": {"Type": GROUP, "Properties": properties}})
+        assert read.security_groups == (
+            SecurityGroup(
+                path="app.json/G",
+                rules=(
+                    Rule(direction="ingress", protocol="tcp", from_port=988, to_port=988, group="sg-1"),
+                    Rule(direction="ingress", protocol="tcp", from_port=1018, to_port=1023, cidr="10.0.0.0/8"),
+                    Rule(direction="egress", protocol="-1", cidr="::/0"),
+                    Rule(direction="egress", protocol="-1", cidr=UNKNOWN),
+                ),
+            ),
+        )
+
+    def test_that_may_not_be_there_make_the_group_incomplete(self, deployment_of: Any) -> None:
+        maybe = {"Fn::If": ["Maybe", {"IpProtocol": "-1"}, {"Ref": "AWS::NoValue"}]}
+        properties = {"SecurityGroupIngress": [{"IpProtocol": "-1", "CidrIp": "10.0.0.0/8"}, maybe]}
+        (group,) = deployment_of({"G": {"Type": GROUP, "Properties": properties}}, **SECTIONS).security_groups
+        assert group == SecurityGroup(
+            path="app.json/G",
+            rules=(Rule(direction="ingress", protocol="-1", cidr="10.0.0.0/8"),),
+            complete=False,
+        )
+
+
+class TestSeparateRules:
+    def test_belong_to_the_group_they_name(self, deployment_of: Any) -> None:
+        read = deployment_of(
+            {
+                "G": {"Type": GROUP},
+                "Other": {"Type": GROUP},
+                "In": ingress(IpProtocol="-1", SourceSecurityGroupId={"Fn::GetAtt": ["Other", "GroupId"]}),
+            }
+        )
+        rule = Rule(direction="ingress", protocol="-1", group="app.json/Other", path="app.json/In")
+        assert read.security_group("app.json/G").rules == (rule, ALL_EGRESS)
+        assert read.security_group("app.json/Other").rules == (ALL_EGRESS,)
+
+    def test_that_may_not_be_there_make_their_group_incomplete(self, deployment_of: Any) -> None:
+        maybe = {**ingress(IpProtocol="-1"), "Condition": "Maybe"}
+        read = deployment_of({"G": {"Type": GROUP}, "Other": {"Type": GROUP}, "In": maybe}, **SECTIONS)
+        assert [group.complete for group in read.security_groups] == [False, True]
+        assert read.security_groups[0].rules == ()
+
+    def test_of_a_group_nobody_knows_make_every_group_incomplete(self, deployment_of: Any) -> None:
+        rule = ingress(IpProtocol="-1", GroupId=UNDECIDABLE)
+        read = deployment_of({"G": {"Type": GROUP}, "Other": {"Type": GROUP}, "In": rule}, **SECTIONS)
+        assert [group.complete for group in read.security_groups] == [False, False]
+
+    def test_of_an_imported_group_concern_no_other(self, deployment_of: Any) -> None:
+        read = deployment_of({"G": {"Type": GROUP}, "In": ingress(IpProtocol="-1", GroupId="sg-1")})
+        assert read.security_groups == (SecurityGroup(path="app.json/G", rules=(ALL_EGRESS,)),)
+
+
+class TestEgressOfAGroupWithoutEgressRules:
+    def test_is_what_ec2_gives_it(self, deployment_of: Any) -> None:
+        assert deployment_of({"G": {"Type": GROUP}}).security_groups[0].rules == (ALL_EGRESS,)
+
+    def test_is_not_assumed_beside_a_separate_rule(self, deployment_of: Any) -> None:
+        rule = {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": {"GroupId": {"Ref": "G"}, "IpProtocol": "tcp"}}
+        (group,) = deployment_of({"G": {"Type": GROUP}, "Out": rule}).security_groups
+        assert group.rules == (Rule(direction="egress", protocol="tcp", path="app.json/Out"),)
+
+
+class TestAMacroThatAddsResources:
+    def test_makes_groups_incomplete(self, deployment_of: Any) -> None:
+        loop = {"Fn::ForEach::Rules": ["Port", ["1", "2"], {"Rule${Port}": {}}]}
+        assert deployment_of({"G": {"Type": GROUP}, **loop}).security_groups[0].complete is False

@@ -1,0 +1,142 @@
+"""What can never be right in one value is refused where the user wrote it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import hyperpod_constructs as hp
+from hyperpod_constructs.model.capacity import BatchSize
+
+TOKEN = "${Token[TOKEN.1]}"
+
+
+class TestInstanceGroup:
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"name": "p5_nodes"}, "group name 'p5_nodes' is not allowed"),
+            ({"name": "p5-"}, "beginning and ending"),
+            ({"name": "x" * 64}, "1 to 63"),
+            ({"count": -1}, "count is -1; use 0 to 6,758"),
+            ({"count": 6759}, "count is 6,759"),
+            ({"count": "3"}, "count must be a whole number; got '3', a str"),
+            ({"count": True}, "must be a whole number"),
+            ({"count": 2.5}, "must be a whole number"),
+            ({"spares": -1}, "spares is -1"),
+            ({"threads_per_core": 3}, "threads per core is 3; use 1 to 2"),
+            ({"node_type": "Worker"}, "use one of Controller, Login, Compute"),
+            ({"network_interface": "ena"}, "use one of efa, efa-only"),
+        ],
+    )
+    def test_refuses_what_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.InstanceGroup(**{"name": "p5", "count": 1, "instance_type": "ml.p5.48xlarge", **wrong})
+
+    @pytest.mark.parametrize(
+        "legal", [{"name": "x" * 63}, {"count": 0}, {"count": 6758}, {"name": TOKEN}, {"count": -1.8e289}]
+    )
+    def test_takes_the_nearest_legal_value_and_tokens(self, legal: dict[str, Any]) -> None:
+        assert hp.InstanceGroup(**{"name": "p5", "count": 1, "instance_type": "ml.p5.48xlarge", **legal})
+
+    def test_instances_are_what_jobs_use_and_the_spares(self) -> None:
+        assert hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=30, spares=2).instances == 32
+
+    def test_a_partition_is_called_like_its_group_unless_it_is_named(self) -> None:
+        assert hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=1).partitions == ("p5",)
+        assert hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=1, partition="train").partitions == ("train",)
+
+    def test_a_type_newer_than_the_catalogue_can_be_described(self) -> None:
+        new = hp.InstanceType("ml.p7.48xlarge", accelerators=8, efa=16, addresses=16)
+        group = hp.InstanceGroup.compute("p7", new, count=1)
+        assert group.instance_type == "ml.p7.48xlarge"
+        assert group.facts is new
+
+
+class TestTrainingPlan:
+    FACTS: dict[str, Any] = {"count": 32, "zone": "usw2-az2", "starts": "2026-12-07", "ends": "2027-02-14"}
+
+    def test_requires_its_facts(self) -> None:
+        with pytest.raises(TypeError, match="count"):
+            hp.TrainingPlan("frontier", zone="usw2-az2", starts="2026-12-07", ends="2027-02-14")  # type: ignore[call-arg]  # the point
+
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"starts": "7.12.2026"}, "starts is '7.12.2026'; use a day as YYYY-MM-DD"),
+            ({"ends": "2026-12-07"}, "not after its start"),
+            ({"count": 0}, "count is 0"),
+        ],
+    )
+    def test_refuses_facts_that_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.TrainingPlan("frontier", **{**self.FACTS, **wrong})
+
+    def test_nodes_come_at_1130_utc_and_leave_an_hour_before_the_end(self) -> None:
+        plan = hp.TrainingPlan("frontier", **self.FACTS)
+        assert plan.arrives == datetime(2026, 12, 7, 11, 30, tzinfo=UTC)
+        assert plan.leaves == datetime(2027, 2, 14, 10, 30, tzinfo=UTC)
+
+    def test_unchecked_takes_an_arn_or_a_token_and_nothing_else(self) -> None:
+        arn = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/frontier"
+        assert hp.TrainingPlan.unchecked(arn).name == "frontier"
+        assert not hp.TrainingPlan.unchecked(TOKEN).has_facts
+        with pytest.raises(hp.InvalidValue, match="not the ARN of a training plan"):
+            hp.TrainingPlan.unchecked("frontier")
+
+
+class TestStorage:
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"capacity_gib": 0}, "capacity is 0"),
+            ({"deployment_type": "PERSISTENT_3"}, "SCRATCH_1, SCRATCH_2, PERSISTENT_1, PERSISTENT_2"),
+            ({"backup_days": 91}, "use 0 to 90 days"),
+            ({"metadata_iops": "AUTO"}, "use 'AUTOMATIC' or a number"),
+        ],
+    )
+    def test_lustre_refuses_what_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.Lustre(**{"capacity_gib": 1200, "throughput_mbps_per_tib": 125, **wrong})
+
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"folder": "datasets"}, "must begin with /"),
+            ({"s3_uri": "datasets"}, "must begin with s3://"),
+            ({"imports": ("ADDED",)}, "use one of NEW, CHANGED, DELETED"),
+        ],
+    )
+    def test_a_repository_refuses_what_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.DataRepository(**{"folder": "/datasets", "s3_uri": "s3://datasets/", **wrong})
+
+    def test_a_volume_has_a_size_that_ebs_has(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="16,384 GiB"):
+            hp.NodeVolume(size_gib=16_385)
+        assert hp.NodeVolume(size_gib=16_384).size_gib == 16_384
+
+
+class TestUpdates:
+    def test_a_batch_is_a_number_or_a_share(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="either count or percent"):
+            BatchSize()
+        with pytest.raises(hp.InvalidValue, match="either count or percent"):
+            BatchSize(count=1, percent=10)
+        with pytest.raises(hp.InvalidValue, match="use 1 to 100"):
+            BatchSize(percent=101)
+
+    def test_at_most_ten_alarms_roll_an_update_back(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="11 rollback alarms; use at most 10"):
+            hp.RollingUpdate(batch=BatchSize(count=1), alarms=("alarm",) * 11)
+
+
+class TestAccountingDatabase:
+    @pytest.mark.parametrize(
+        ("wrong", "message"), [({"port": 0}, "use 1 to 65,535"), ({"name": "slurm-db"}, "letters, digits, \\$ and _")]
+    )
+    def test_refuses_what_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.AccountingDatabase(**{"endpoint": "db", "secret_arn": "arn", **wrong})
