@@ -1,0 +1,1 @@
+"""Arithmetic before money is spent."""

@@ -1,0 +1,98 @@
+"""How many addresses a deployment takes, and which blocks its subnets get.
+
+Subnets cannot be resized and a cluster cannot move to other subnets, so a block depends on nothing but the network and
+the zone: neither more nodes nor one more zone may change it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Network
+
+from hyperpod_constructs.catalog import regions
+from hyperpod_constructs.catalog.instances import Addresses
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.orchestration import Eks
+from hyperpod_constructs.tokens import UNKNOWN
+
+_BLOCKS_OF_A_NETWORK = 8
+_WIDEST, _NARROWEST, _PUBLIC_PREFIX = 16, 22, 28
+_ZONE_NUMBER = re.compile(r"-az(\d+)$")
+_EFA_ONLY = Addresses(
+    count=1,
+    documented=False,
+    rule="one: EFA-only cards take none",
+    source="EC2 user guide, efa-acc-inst-types (October 2026); HyperPod's own number is not printed",
+)
+
+
+def per_node(group: InstanceGroup, orchestrator: object) -> Addresses | None:
+    """Addresses that one node of a group takes; `None` where the type, its network or the orchestrator is not known.
+
+    Args:
+        group: The group.
+        orchestrator: What its cluster has: `Eks`, `Slurm`, `None` for Slurm in its old form, or `UNKNOWN`.
+    """
+    facts = group.facts
+    if facts is None or orchestrator is UNKNOWN or group.network_interface is UNKNOWN:
+        return None
+    on_eks = isinstance(orchestrator, Eks)
+    if group.network_interface != "efa-only" or facts.addresses is not None:
+        return facts.addresses_on_eks if on_eks else facts.addresses_on_slurm
+    if on_eks:
+        pods = facts.max_pods
+        return (
+            None if pods is None else replace(_EFA_ONLY, count=pods + 1, rule="max pods + 1: EFA-only cards take none")
+        )
+    return _EFA_ONLY
+
+
+def of_group(group: InstanceGroup, orchestrator: object) -> int | None:
+    """Addresses that all nodes of a group take, spares included; `None` where it cannot be known."""
+    each = per_node(group, orchestrator)
+    return group.instances * each.count if each and isinstance(group.instances, int) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneBlocks:
+    """The blocks of one zone.
+
+    Attributes:
+        zone: Zone id.
+        nodes: Private block for nodes and file systems.
+        public: Small block for the NAT gateway.
+    """
+
+    zone: str
+    nodes: str
+    public: str
+
+
+def blocks(network: str, zone: str) -> ZoneBlocks:
+    """The blocks of a zone: an eighth of the network by the zone's number, a piece of the first eighth for NAT.
+
+    Args:
+        network: IPv4 block of the VPC, /16 to /22.
+        zone: Zone id, for example `usw2-az2`; its number, 1 to 7, chooses the block.
+
+    Raises:
+        InvalidValue: if the network is no block of that size, or the zone id has no such number or is a local zone's.
+    """
+    try:
+        whole = IPv4Network(network)
+    except ValueError as error:
+        raise InvalidValue(f"network {network!r} is not an IPv4 block: {error}") from None
+    if not _WIDEST <= whole.prefixlen <= _NARROWEST:
+        raise InvalidValue(f"network {network} is a /{whole.prefixlen}; use /{_WIDEST} to /{_NARROWEST}")
+    if regions.is_local_zone(zone):
+        raise InvalidValue(
+            f"{zone} is a local zone, whose number is not unique in its Region: import a network instead"
+        )
+    number = int(match[1]) if (match := _ZONE_NUMBER.search(zone)) else 0
+    if not 1 <= number < _BLOCKS_OF_A_NETWORK:
+        raise InvalidValue(f"zone {zone!r} is not a zone id: use one such as usw2-az2, not a name such as us-west-2b")
+    eighths = list(whole.subnets(prefixlen_diff=3))
+    public = list(eighths[0].subnets(new_prefix=_PUBLIC_PREFIX))[number - 1]
+    return ZoneBlocks(zone=zone, nodes=str(eighths[number]), public=str(public))

@@ -1,0 +1,131 @@
+"""Opinions about a deployment: each rule is a generator that knows no CDK and no AWS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from hyperpod_constructs.findings import Finding, Severity
+from hyperpod_constructs.model.deployment import Deployment, Location
+
+NOT_CHECKED = "HP0000"
+"""Id of the finding that says a check did not run; it cannot be acknowledged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One breach of a rule; the rule adds its id, severity and source."""
+
+    path: str
+    message: str
+    fix: str
+
+
+Check = Callable[[Deployment], Iterator[Problem]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule as it is documented: the catalogue page is made from these."""
+
+    id: str
+    severity: Severity
+    title: str
+    because: str
+    source: str
+    check: Check
+
+    def findings(self, deployment: Deployment) -> Iterator[Finding]:
+        """What this rule has to say about a deployment."""
+        for problem in self.check(deployment):
+            yield Finding(
+                rule=self.id,
+                severity=self.severity,
+                path=problem.path,
+                message=problem.message,
+                fix=problem.fix,
+                source=self.source,
+            )
+
+
+RULES: dict[str, Rule] = {}
+"""Every rule by id, in the order of registration."""
+
+
+def rule(id: str, severity: Severity, *, title: str, because: str, source: str) -> Callable[[Check], Check]:
+    """Registers a check as a rule. Ids are public: never renamed, never reused."""
+
+    def register(check: Check) -> Check:
+        if id in RULES:
+            raise ValueError(f"rule {id} exists: {RULES[id].title}")
+        RULES[id] = Rule(id=id, severity=severity, title=title, because=because, source=source, check=check)
+        return check
+
+    return register
+
+
+def check(deployment: Deployment) -> list[Finding]:
+    """Every finding of every rule, in a stable order, with the place in the input where it is known."""
+    found = [finding for each in RULES.values() for finding in _run(each, deployment)]
+    return sorted((_located(finding, deployment) for finding in found), key=_order)
+
+
+def not_checked(path: str, what: str, reason: str) -> Finding:
+    """The finding that stands for a check that could not run: checks fail closed."""
+    return Finding(
+        rule=NOT_CHECKED,
+        severity=Severity.FATAL,
+        path=path,
+        message=f"{what} did not run: {reason}",
+        fix="this is a defect of hyperpod_constructs, not of your code: report it with this text",
+        source="hyperpod_constructs",
+    )
+
+
+def _run(each: Rule, deployment: Deployment) -> Iterable[Finding]:
+    try:
+        return list(each.findings(deployment))
+    except Exception as error:  # noqa: BLE001  # whatever a rule raises must become a finding, never silence
+        path = deployment.clusters[0].path if deployment.clusters else ""
+        return [not_checked(path, f"rule {each.id} ({each.title})", f"{type(error).__name__}: {error}")]
+
+
+def _located(finding: Finding, deployment: Deployment) -> Finding:
+    place = _nearest(deployment, finding.path)
+    return replace(finding, file=place.file, line=place.line) if place else finding
+
+
+def _nearest(deployment: Deployment, path: str) -> Location | None:
+    """The location of a path or of the nearest thing that holds it."""
+    while path:
+        if path in deployment.locations:
+            return deployment.locations[path]
+        path = path.rpartition("/")[0]
+    return None
+
+
+def _order(finding: Finding) -> tuple[str, int, str, str, str]:
+    return finding.file or "", finding.line or 0, finding.path, finding.rule, finding.message
+
+
+from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, which need the names above
+    budget as budget,
+)
+from hyperpod_constructs.rules import (
+    capacity as capacity,
+)
+from hyperpod_constructs.rules import (
+    lifecycle as lifecycle,
+)
+from hyperpod_constructs.rules import (
+    network as network,
+)
+from hyperpod_constructs.rules import (
+    orchestration as orchestration,
+)
+from hyperpod_constructs.rules import (
+    security as security,
+)
+from hyperpod_constructs.rules import (
+    storage as storage,
+)

@@ -1,0 +1,412 @@
+"""Whether the groups of a cluster make a Slurm or EKS cluster, and whether the cluster says what it needs to.
+
+HP20xx: roles and partitions of Slurm. HP21xx: provisioning and Slurm's options. HP22xx: the cluster's network and name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hyperpod_constructs.catalog import limits
+from hyperpod_constructs.findings import Severity
+from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.deployment import Cluster, Deployment
+from hyperpod_constructs.model.orchestration import Eks, Slurm
+from hyperpod_constructs.rules import Problem, rule
+from hyperpod_constructs.rules.capacity import named, orchestrator_of
+from hyperpod_constructs.tokens import UNKNOWN
+
+CONTINUOUS = "Continuous"
+AUTOMATIC_PARTITION = "dev"
+"""HyperPod makes this partition by itself and puts every node into it."""
+
+_REFERENCE = "SageMaker developer guide, sagemaker-hyperpod-ref (2026)"
+_SCALING = "SageMaker developer guide, sagemaker-hyperpod-scaling-slurm (October 2026)"
+_MIGRATION = "SageMaker developer guide, sagemaker-hyperpod-slurm-api-config-migration (October 2026)"
+_PREREQUISITES = "SageMaker developer guide, sagemaker-hyperpod-prerequisites (October 2026)"
+
+
+def _slurm(deployment: Deployment) -> Iterator[Cluster]:
+    """Slurm clusters with groups, those in the old form too."""
+    for cluster in deployment.clusters:
+        if orchestrator_of(cluster) == "slurm" and cluster.groups:
+            yield cluster
+
+
+def _of_role(cluster: Cluster, role: str) -> list[InstanceGroup]:
+    return [group for group in cluster.groups if group.node_type == role]
+
+
+def _listed(groups: Iterable[InstanceGroup]) -> str:
+    return ", ".join(named(group) for group in groups)
+
+
+def _partitions(deployment: Deployment) -> Iterator[tuple[InstanceGroup, str, tuple[object, ...]]]:
+    """Groups of Slurm clusters whose list of partitions is known."""
+    for cluster in _slurm(deployment):
+        for group in cluster.groups:
+            if isinstance(group.partitions, tuple):
+                yield group, cluster.path_of(group), group.partitions
+
+
+@rule(
+    "HP2001",
+    Severity.ERROR,
+    title="A Slurm cluster does not have exactly one controller group",
+    because="the service answers that there is no InstanceGroup with Controller node type, or that it found several",
+    source=_REFERENCE,
+)
+def clusters_have_one_controller_group(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in _slurm(deployment):
+        controllers = _of_role(cluster, "Controller")
+        if len(controllers) > 1:
+            yield Problem(
+                path=cluster.path,
+                message=f"{len(controllers)} controller groups: {_listed(controllers)}",
+                fix="keep one; several controllers are possible with provisioning_parameters.json only",
+            )
+        elif not controllers and all(isinstance(group.node_type, str) for group in cluster.groups):
+            yield Problem(
+                path=cluster.path,
+                message=f"no controller group among {_listed(cluster.groups)}",
+                fix="add one group of one CPU instance, such as InstanceGroup.controller('ml.m5.4xlarge')",
+            )
+
+
+@rule(
+    "HP2002",
+    Severity.ERROR,
+    title="A controller group does not have exactly one instance",
+    because="a cluster that is configured through the API has one controller; there is no spare for it either",
+    source=_SCALING,
+)
+def controller_groups_have_one_instance(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in _slurm(deployment):
+        for group in _of_role(cluster, "Controller"):
+            if isinstance(group.instances, int) and group.instances != 1:
+                yield Problem(
+                    path=cluster.path_of(group),
+                    message=f"{named(group)} has {group.instances} controllers",
+                    fix="use count=1 and spares=0",
+                )
+
+
+@rule(
+    "HP2003",
+    Severity.ERROR,
+    title="A Slurm cluster has more than one login group",
+    because="the service takes one; several login nodes are instances of that one group",
+    source=_REFERENCE,
+)
+def clusters_have_one_login_group_at_most(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in _slurm(deployment):
+        logins = _of_role(cluster, "Login")
+        if len(logins) > 1:
+            yield Problem(
+                path=cluster.path,
+                message=f"{len(logins)} login groups: {_listed(logins)}",
+                fix="keep one and raise its count",
+            )
+
+
+def _without_roles(deployment: Deployment) -> Iterator[tuple[Cluster, list[InstanceGroup]]]:
+    """Slurm clusters with the groups that have no role, where there are any."""
+    for cluster in _slurm(deployment):
+        without = [group for group in cluster.groups if group.node_type is None]
+        if without:
+            yield cluster, without
+
+
+@rule(
+    "HP2004",
+    Severity.ERROR,
+    title="A group without a Slurm role in a cluster with Continuous provisioning",
+    because="with Continuous provisioning every group needs SlurmConfig; provisioning_parameters.json is refused there",
+    source=_SCALING,
+)
+def continuous_groups_have_roles(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, without in _without_roles(deployment):
+        if cluster.provisioning == CONTINUOUS:
+            yield Problem(
+                path=cluster.path,
+                message=f"Continuous provisioning, but no node type for {_listed(without)}",
+                fix="give each group a node type (SlurmConfig): Controller, Login or Compute; an old cluster on "
+                "provisioning_parameters.json must leave NodeProvisioningMode out",
+            )
+
+
+@rule(
+    "HP2005",
+    Severity.WARNING,
+    title="Some groups of a Slurm cluster have a role and some have none",
+    because="a cluster is configured through the API or through provisioning_parameters.json; that one needs a role in "
+    "all groups or in none follows from this, but no page says it",
+    source=f"{_MIGRATION}; inferred",
+)
+def all_groups_have_roles_or_none(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, without in _without_roles(deployment):
+        if cluster.provisioning is None and len(without) < len(cluster.groups):
+            yield Problem(
+                path=cluster.path,
+                message=f"no node type for {_listed(without)}, unlike the other groups",
+                fix="give every group a node type (SlurmConfig): Controller, Login or Compute; or give it to none",
+            )
+
+
+@rule(
+    "HP2006",
+    Severity.ERROR,
+    title="A compute group does not have exactly one partition",
+    because="the service wants one partition for Compute groups and takes no second one",
+    source="AWS::SageMaker::Cluster schema, PartitionNames (2026-10-20); developer guide, sagemaker-hyperpod-ref",
+)
+def compute_groups_have_one_partition(deployment: Deployment) -> Iterator[Problem]:
+    for group, path, partitions in _partitions(deployment):
+        if group.node_type == "Compute" and len(partitions) != 1 and UNKNOWN not in partitions:
+            got = f"{len(partitions)} partitions: {', '.join(map(str, partitions))}" if partitions else "no partition"
+            yield Problem(
+                path=path,
+                message=f"{named(group)} has {got}",
+                fix="name exactly one partition; several groups may share it",
+            )
+
+
+@rule(
+    "HP2007",
+    Severity.ERROR,
+    title="A controller or login group has a partition",
+    because="the service answers: Partitions can only be assigned to Compute node types",
+    source=_REFERENCE,
+)
+def partitions_are_for_compute_groups(deployment: Deployment) -> Iterator[Problem]:
+    for group, path, partitions in _partitions(deployment):
+        names = [name for name in partitions if isinstance(name, str)]
+        if group.node_type in ("Controller", "Login") and names:
+            yield Problem(
+                path=path,
+                message=f"{named(group)} is a {group.node_type} group with partition {names[0]!r}",
+                fix="leave the partition out: it is for Compute groups",
+            )
+
+
+@rule(
+    "HP2008",
+    Severity.ERROR,
+    title="A partition's name has characters that the service refuses",
+    because="the name goes into slurm.conf and has the pattern of group names",
+    source=limits.PARTITION_NAME.source,
+)
+def partition_names_fit_the_pattern(deployment: Deployment) -> Iterator[Problem]:
+    for group, path, partitions in _partitions(deployment):
+        for name in partitions:
+            if isinstance(name, str) and not limits.PARTITION_NAME.allows(name):
+                yield Problem(
+                    path=path, message=f"{named(group)} has partition {name!r}", fix=f"use {limits.PARTITION_NAME.says}"
+                )
+
+
+@rule(
+    "HP2009",
+    Severity.WARNING,
+    title="A partition has the name of the automatic one",
+    because="HyperPod puts every node into a partition dev of its own; that yours collides with it is inferred",
+    source=f"{_REFERENCE}; inferred",
+)
+def partitions_leave_the_automatic_name(deployment: Deployment) -> Iterator[Problem]:
+    for group, path, partitions in _partitions(deployment):
+        if AUTOMATIC_PARTITION in partitions:
+            yield Problem(
+                path=path,
+                message=f"{named(group)} has partition {AUTOMATIC_PARTITION!r}, which HyperPod makes by itself",
+                fix="use another name, such as 'train'",
+            )
+
+
+@rule(
+    "HP2010",
+    Severity.ERROR,
+    title="Slurm roles or partitions in an EKS cluster",
+    because="SlurmConfig belongs to Slurm clusters; a cluster has one orchestrator",
+    source="SageMaker API, ClusterInstanceGroupSpecification, SlurmConfig (botocore 1.44.8)",
+)
+def eks_groups_have_no_slurm_fields(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, group, path in deployment.groups():
+        if not isinstance(cluster.orchestrator, Eks):
+            continue
+        found = [f"node type {group.node_type}"] if isinstance(group.node_type, str) else []
+        if isinstance(group.partitions, tuple):
+            found += [f"partition {name!r}" for name in group.partitions if isinstance(name, str)]
+        if found:
+            yield Problem(
+                path=path,
+                message=f"{named(group)} of an EKS cluster has {' and '.join(found)}",
+                fix="leave node type and partitions out, or use Slurm as orchestrator",
+            )
+
+
+@rule(
+    "HP2011",
+    Severity.WARNING,
+    title="Slurm roles, but no Slurm orchestrator",
+    because="without Orchestrator a cluster is a Slurm cluster in its old form; AWS's examples with SlurmConfig all "
+    "have Orchestrator: {Slurm: {}}, and what the service does without it is not confirmed",
+    source=_REFERENCE,
+)
+def slurm_roles_have_a_slurm_orchestrator(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        with_role = [group for group in cluster.groups if isinstance(group.node_type, str)]
+        if cluster.orchestrator is None and with_role:
+            yield Problem(
+                path=cluster.path,
+                message=f"no orchestrator, but a node type for {_listed(with_role)}",
+                fix="add Orchestrator: {Slurm: {}}",
+            )
+
+
+@rule(
+    "HP2101",
+    Severity.ERROR,
+    title="SlurmConfigStrategy together with Continuous provisioning",
+    because="the service refuses any strategy there; a Continuous cluster always merges",
+    source=_SCALING,
+)
+def continuous_clusters_have_no_strategy(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        slurm = cluster.orchestrator
+        if isinstance(slurm, Slurm) and isinstance(slurm.strategy, str) and cluster.provisioning == CONTINUOUS:
+            yield Problem(
+                path=cluster.path,
+                message=f"SlurmConfigStrategy is {slurm.strategy} with NodeProvisioningMode: Continuous",
+                fix="leave SlurmConfigStrategy out: Orchestrator: {Slurm: {}}",
+            )
+
+
+@rule(
+    "HP2102",
+    Severity.WARNING,
+    title="The provisioning mode is left out",
+    because="AWS's pages of October 2026 call Continuous the default for new clusters, the API names no default, and "
+    "what happens to a request without SlurmConfig is open; the pages differ on SlurmConfigStrategy too",
+    source="SageMaker developer guide, sagemaker-hyperpod-scaling-slurm and -scaling-eks (October 2026)",
+)
+def clusters_write_their_provisioning(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        if cluster.provisioning is not None or cluster.orchestrator is UNKNOWN:
+            continue
+        slurm = cluster.orchestrator
+        bare = isinstance(slurm, Slurm) and slurm.strategy is None
+        yield Problem(
+            path=cluster.path,
+            message="NodeProvisioningMode and SlurmConfigStrategy are left out"
+            if bare
+            else "NodeProvisioningMode is left out",
+            fix=_provisioning_fix(cluster),
+        )
+
+
+def _provisioning_fix(cluster: Cluster) -> str:
+    if isinstance(cluster.orchestrator, Eks):
+        return "write NodeProvisioningMode: Continuous, unless the cluster already runs without it"
+    if cluster.orchestrator is None and all(group.node_type is None for group in cluster.groups):
+        return (
+            "for a new cluster give every group a node type (SlurmConfig) and write NodeProvisioningMode: Continuous; "
+            "leave a running one on provisioning_parameters.json as it is"
+        )
+    return (
+        "write NodeProvisioningMode: Continuous without SlurmConfigStrategy; for a cluster that already runs without "
+        "it write SlurmConfigStrategy: Merge instead"
+    )
+
+
+@rule(
+    "HP2103",
+    Severity.WARNING,
+    title="An accounting database, and the cluster does not ask for Continuous provisioning",
+    because="the database is for clusters with Continuous provisioning only; whether leaving the mode out gives such a "
+    "cluster is not confirmed",
+    source="SageMaker API, ClusterAccountingDatabase (botocore 1.44.8)",
+)
+def accounting_databases_have_continuous_provisioning(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        slurm = cluster.orchestrator
+        if not isinstance(slurm, Slurm) or cluster.provisioning is not None:
+            continue
+        if slurm.accounting is not None and slurm.accounting is not UNKNOWN:
+            yield Problem(
+                path=cluster.path,
+                message=f"accounting database {slurm.accounting.endpoint!r}, but NodeProvisioningMode is left out",
+                fix="write NodeProvisioningMode: Continuous, or leave AccountingDatabase out to keep accounting on the "
+                "controller",
+            )
+
+
+@rule(
+    "HP2201",
+    Severity.ERROR,
+    title="An EKS cluster has no VpcConfig",
+    because="nodes join the EKS cluster through a network of the account; adding it later replaces the cluster",
+    source="SageMaker developer guide, sagemaker-hyperpod-eks-operate-cli-command-create-cluster (October 2026)",
+)
+def eks_clusters_have_a_network(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        if isinstance(cluster.orchestrator, Eks) and cluster.placement is None:
+            yield Problem(
+                path=cluster.path,
+                message="VpcConfig is left out of an EKS cluster",
+                fix="add VpcConfig with 1 to 16 private subnets of the EKS cluster's VPC and 1 to 5 security groups",
+            )
+
+
+@rule(
+    "HP2202",
+    Severity.ERROR,
+    title="A group has a network of its own in a Slurm cluster without VpcConfig",
+    because="without VpcConfig the nodes stand in the service's network, where OverrideVpcConfig is refused",
+    source=_PREREQUISITES,
+)
+def own_networks_need_that_of_the_cluster(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in _slurm(deployment):
+        for group in cluster.groups:
+            if cluster.placement is None and group.placement is not None and group.placement is not UNKNOWN:
+                yield Problem(
+                    path=cluster.path_of(group),
+                    message=f"{named(group)} has OverrideVpcConfig, but its cluster has no VpcConfig",
+                    fix="add VpcConfig to the cluster before it is created: later it means replacement",
+                )
+
+
+@rule(
+    "HP2203",
+    Severity.ERROR,
+    title="A group mounts a file system in a Slurm cluster without VpcConfig",
+    because="without VpcConfig the nodes stand in the service's network, which no FSx file system can be reached from",
+    source=_PREREQUISITES,
+)
+def mounts_need_a_network(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in _slurm(deployment):
+        for group in cluster.groups:
+            if cluster.placement is None and isinstance(group.mounts, tuple) and group.mounts:
+                kinds = " and ".join(dict.fromkeys(str(mount.kind) for mount in group.mounts))
+                yield Problem(
+                    path=cluster.path_of(group),
+                    message=f"{named(group)} mounts {kinds}, but its cluster has no VpcConfig",
+                    fix="add VpcConfig to the cluster before it is created: later it means replacement",
+                )
+
+
+@rule(
+    "HP2204",
+    Severity.WARNING,
+    title="The cluster's name is left out",
+    because="a fixed name is the seat belt: without it a change of VpcConfig builds a second cluster beside the first "
+    "and then deletes the first, with it the change is refused and the running cluster lives (inferred)",
+    source="AWS::SageMaker::Cluster schema, createOnlyProperties (2026-10-20)",
+)
+def clusters_have_a_fixed_name(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        if cluster.name is None:
+            yield Problem(
+                path=cluster.path,
+                message="ClusterName is left out",
+                fix="write ClusterName on a new cluster; adding it to a running one replaces that",
+            )

@@ -1,0 +1,109 @@
+"""How many addresses nodes take, and which blocks zones get."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hyperpod_constructs.catalog.instances import InstanceType
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.orchestration import Eks, Slurm
+from hyperpod_constructs.planning.addresses import blocks, of_group, per_node
+from hyperpod_constructs.tokens import UNKNOWN
+
+EKS = Eks(cluster="Kubernetes")
+ZONES = tuple(f"usw2-az{number}" for number in range(1, 8))
+
+
+def group(instance_type: str | InstanceType, **fields: Any) -> InstanceGroup:
+    return InstanceGroup.compute("g", instance_type, **{"count": 30, "spares": 4, **fields})
+
+
+def count(instance_type: str | InstanceType, orchestrator: object, **fields: Any) -> int | None:
+    each = per_node(group(instance_type, **fields), orchestrator)
+    return None if each is None else each.count
+
+
+class TestPerNode:
+    @pytest.mark.parametrize(("orchestrator", "addresses"), [(Slurm(), 32), (None, 32), (EKS, 81)])
+    def test_p5_takes_what_aws_prints(self, orchestrator: object, addresses: int) -> None:
+        each = per_node(group("ml.p5.48xlarge"), orchestrator)
+        assert each is not None
+        assert (each.count, each.documented) == (addresses, True)
+
+    @pytest.mark.parametrize(
+        ("instance_type", "slurm", "eks"),
+        [("ml.p4d.24xlarge", 4, 53), ("ml.p5en.48xlarge", 16, 65), ("ml.p6-b200.48xlarge", 8, 57)],
+    )
+    def test_other_types_follow_the_rule(self, instance_type: str, slurm: int, eks: int) -> None:
+        assert (count(instance_type, Slurm()), count(instance_type, EKS)) == (slurm, eks)
+
+    def test_efa_only_cards_take_none(self) -> None:
+        assert count("ml.p5.48xlarge", Slurm(), network_interface="efa-only") == 1
+        assert count("ml.p5.48xlarge", EKS, network_interface="efa-only") == 50
+
+    def test_efa_only_is_not_documented_even_for_p5(self) -> None:
+        each = per_node(group("ml.p5.48xlarge", network_interface="efa-only"), Slurm())
+        assert each is not None
+        assert not each.documented
+
+    def test_a_stated_number_wins(self) -> None:
+        stated = InstanceType("ml.p7.48xlarge", addresses=9)
+        assert count(stated, EKS) == count(stated, Slurm(), network_interface="efa-only") == 9
+
+    def test_is_not_known_for_a_type_that_is_not(self) -> None:
+        assert count("ml.p9.48xlarge", Slurm()) is None
+
+    def test_is_not_known_for_an_orchestrator_that_is_not(self) -> None:
+        assert count("ml.p5.48xlarge", UNKNOWN) is None
+
+    def test_is_not_known_where_the_network_interface_is_not(self) -> None:
+        assert count("ml.p5.48xlarge", Slurm(), network_interface=UNKNOWN) is None
+
+    def test_is_not_known_for_efa_only_where_the_pods_are_not(self) -> None:
+        assert count(InstanceType("ml.p7.48xlarge", efa=8), EKS, network_interface="efa-only") is None
+
+
+class TestOfGroup:
+    def test_counts_the_spares(self) -> None:
+        assert of_group(group("ml.p5.48xlarge"), EKS) == 34 * 81
+
+    def test_is_not_known_where_the_count_is_not(self) -> None:
+        assert of_group(group("ml.p5.48xlarge", count=UNKNOWN), EKS) is None
+
+
+class TestBlocks:
+    def test_are_an_eighth_by_the_number_of_the_zone_and_a_piece_of_the_first(self) -> None:
+        zone = blocks("10.0.0.0/16", "usw2-az2")
+        assert (zone.zone, zone.nodes, zone.public) == ("usw2-az2", "10.0.64.0/19", "10.0.0.16/28")
+
+    @given(prefix=st.integers(16, 22))
+    def test_never_overlap_and_lie_in_the_network(self, prefix: int) -> None:
+        network = IPv4Network(f"10.0.0.0/{prefix}")
+        each = [blocks(str(network), zone) for zone in ZONES]
+        parts = [IPv4Network(block) for zone in each for block in (zone.nodes, zone.public)]
+        assert all(part.subnet_of(network) for part in parts)
+        assert not any(one.overlaps(other) for one in parts for other in parts if one is not other)
+
+    @pytest.mark.parametrize(
+        ("network", "message"),
+        [
+            ("10.0.0.0/15", "network 10.0.0.0/15 is a /15; use /16 to /22"),
+            ("10.0.0.0/23", "network 10.0.0.0/23 is a /23; use /16 to /22"),
+            ("10.0.0.1/16", "network '10.0.0.1/16' is not an IPv4 block: 10.0.0.1/16 has host bits set"),
+        ],
+    )
+    def test_refuse_a_network_that_cannot_be_cut(self, network: str, message: str) -> None:
+        with pytest.raises(InvalidValue) as raised:
+            blocks(network, "usw2-az2")
+        assert str(raised.value) == message
+
+    @pytest.mark.parametrize("zone", ["us-west-2b", "usw2-az0", "usw2-az8"])
+    def test_refuse_what_is_no_zone_id(self, zone: str) -> None:
+        with pytest.raises(InvalidValue, match="is not a zone id: use one such as usw2-az2"):
+            blocks("10.0.0.0/16", zone)

@@ -1,0 +1,87 @@
+"""How rules are registered and run, whatever they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from hyperpod_constructs import rules
+from hyperpod_constructs.findings import Severity
+from hyperpod_constructs.model.deployment import Cluster, Deployment, Location
+from hyperpod_constructs.rules import Problem, Rule
+
+CLUSTER = Cluster(path="Stack/Cluster", groups=())
+
+
+def with_rule(monkeypatch: pytest.MonkeyPatch, check: rules.Check) -> None:
+    """Leaves this rule as the only one."""
+    only = Rule(id="HP1999", severity=Severity.WARNING, title="t", because="b", source="s", check=check)
+    monkeypatch.setattr(rules, "RULES", {"HP1999": only})
+
+
+class TestCheck:
+    def test_a_rule_that_crashes_becomes_a_fatal_finding_and_the_others_still_run(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def crash(_: Deployment) -> Iterator[Problem]:
+            raise KeyError("zone")
+
+        monkeypatch.setitem(
+            rules.RULES,
+            "HP1999",
+            Rule(id="HP1999", severity=Severity.WARNING, title="t", because="b", source="s", check=crash),
+        )
+        found = rules.check(Deployment(clusters=(CLUSTER,)))
+        (failed,) = [finding for finding in found if finding.rule == rules.NOT_CHECKED]
+        assert (failed.severity, failed.path) == (Severity.FATAL, "Stack/Cluster")
+        assert "HP1999" in failed.message
+        assert "KeyError: 'zone'" in failed.message
+        assert len(found) > 1
+
+    def test_a_finding_about_a_group_points_at_its_line_or_that_of_its_cluster(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def complain(_: Deployment) -> Iterator[Problem]:
+            yield Problem(path="Stack/Cluster/p5", message="m", fix="f")
+            yield Problem(path="Stack/Cluster/cpu", message="m", fix="f")
+            yield Problem(path="Other", message="m", fix="f")
+
+        with_rule(monkeypatch, complain)
+        places = {"Stack/Cluster": Location("t.yaml", 3), "Stack/Cluster/p5": Location("t.yaml", 9)}
+        found = rules.check(Deployment(clusters=(CLUSTER,), locations=places))
+        assert {(each.path, each.line) for each in found} == {
+            ("Stack/Cluster/p5", 9),
+            ("Stack/Cluster/cpu", 3),
+            ("Other", None),
+        }
+
+    def test_an_empty_deployment_has_no_findings(self) -> None:
+        assert rules.check(Deployment()) == []
+
+
+class TestRegistry:
+    def test_an_id_is_taken_only_once(self) -> None:
+        taken = next(iter(rules.RULES))
+        with pytest.raises(ValueError, match=taken):
+            rules.rule(taken, Severity.ERROR, title="t", because="b", source="s")(lambda _: iter(()))
+
+    @pytest.mark.parametrize("rule", rules.RULES.values(), ids=lambda rule: rule.id)
+    def test_every_rule_says_why_and_who_says_so(self, rule: Rule) -> None:
+        assert re.fullmatch(r"HP\d{4}", rule.id)
+        assert all(text.strip() and not text.endswith(".") for text in (rule.title, rule.because))
+        assert len(rule.source) > 5
+
+    def test_rules_are_grouped_by_noun(self) -> None:
+        homes = {
+            "budget": "0",
+            "capacity": "1",
+            "orchestration": "2",
+            "storage": "3",
+            "network": "4",
+            "lifecycle": "5",
+            "security": "7",
+        }
+        for rule in rules.RULES.values():
+            assert rule.id[2] == homes[rule.check.__module__.rpartition(".")[2]], rule.id
