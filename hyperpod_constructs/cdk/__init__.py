@@ -1,0 +1,1 @@
+"""The constructs: with `blueprints` the only ring that imports the CDK."""

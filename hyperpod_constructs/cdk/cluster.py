@@ -1,0 +1,282 @@
+"""The HyperPod cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import aws_cdk as cdk
+import jsii
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct, DependencyGroup
+
+from hyperpod_constructs.cdk import _properties as properties
+from hyperpod_constructs.cdk import validation
+from hyperpod_constructs.cdk.identity import NodeFeatures, NodeRoles
+from hyperpod_constructs.cdk.lifecycle import LifecycleScripts, PublishedScripts
+from hyperpod_constructs.cdk.network import Network, NetworkModel
+from hyperpod_constructs.cdk.storage import IFileSystem
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model import deployment as model
+from hyperpod_constructs.model import intent
+from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.storage import FileSystem, Mount, NodeVolume
+from hyperpod_constructs.tokens import is_token
+
+NodeRecovery = Literal["Automatic", "None"]
+
+
+def cluster_model(
+    path: str,
+    *,
+    name: str,
+    groups: Sequence[InstanceGroup],
+    slurm: Slurm,
+    network: NetworkModel,
+    mounts: Mapping[str, FileSystem],
+    lifecycle: LifecycleScripts,
+    recovery: NodeRecovery = "Automatic",
+    tags: Mapping[str, str] | None = None,
+    account: str | None = None,
+    region: str | None = None,
+) -> model.Cluster:
+    """A cluster as the rules see it, before anything of it exists: every group with what it gets from the cluster.
+
+    Groups are sorted by name, so that their order in the code changes nothing.
+    """
+    shared = tuple(
+        Mount(kind="lustre", path=where, file_system=file_system.path) for where, file_system in sorted(mounts.items())
+    )
+    scripts = lifecycle.model
+    for group in groups:
+        if is_token(group.name):
+            raise InvalidValue("the name of a group must be known at synth: logical ids are made of it")
+    return model.Cluster(
+        path=path,
+        name=name,
+        groups=tuple(
+            replace(
+                group,
+                mounts=group.mounts or shared,
+                lifecycle=group.lifecycle or scripts,
+                placement=network.placement(_zone(group)) if group.zone else None,
+            )
+            for group in sorted(groups, key=lambda group: str(group.name))
+        ),
+        orchestrator=slurm,
+        provisioning="Continuous",
+        recovery=recovery,
+        placement=network.placement(),
+        tags=dict(tags or {}),
+        account=account,
+        region=region,
+    )
+
+
+def _zone(group: InstanceGroup) -> str | None:
+    return group.zone if isinstance(group.zone, str) else None
+
+
+@jsii.implements(iam.IGrantable, ec2.IConnectable)
+class Cluster(Construct):
+    """A SageMaker HyperPod cluster that Slurm schedules.
+
+    Everything that can be known from the arguments is checked before anything is made: all errors come at once, as
+    `InvalidCluster`. Provisioning is always Continuous: nodes that come are used, the rest is asked for again.
+
+    Args:
+        scope: Parent construct.
+        id: Name within the parent.
+        name: Name of the cluster, 1 to 63 letters, digits and hyphens. Fixed on purpose: a change that CloudFormation
+            would carry out by building a second cluster beside the first is refused, because the name is in use.
+        network: Where it stands; cannot be changed later.
+        groups: Its instance groups: one controller, login nodes, compute nodes.
+        slurm: How Slurm is run.
+        mounts: File systems by folder, for all groups that have no mounts of their own. New nodes only.
+        lifecycle: Scripts that run on new nodes.
+        recovery: `Automatic` replaces or reboots faulty GPU and Trainium nodes, `None` only labels them.
+        roles: Roles of your own by group name; the other groups get one made.
+        permissions_boundary: Boundary of the roles that are made.
+        tags: Tags of the cluster.
+        acknowledge: Rule ids and reasons of errors that are accepted, for when one of our dated facts is stale.
+
+    Attributes:
+        cluster_arn: ARN of the cluster.
+        cluster_name: Name of the cluster.
+        connections: For rules from and to the nodes.
+        grant_principal: Reaches every group: `bucket.grant_read(cluster)`.
+        model: The cluster as the rules see it.
+        roles: Roles and shared policy of the nodes.
+        scripts: The published scripts, `None` for AMI only.
+
+    Raises:
+        InvalidCluster: with every error that the rules find.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        network: Network,
+        groups: Sequence[InstanceGroup],
+        slurm: Slurm | None = None,
+        mounts: Mapping[str, IFileSystem] | None = None,
+        lifecycle: LifecycleScripts | None = None,
+        recovery: NodeRecovery = "Automatic",
+        roles: Mapping[str, iam.IRole] | None = None,
+        permissions_boundary: iam.IManagedPolicy | None = None,
+        tags: Mapping[str, str] | None = None,
+        acknowledge: Mapping[str, str] | None = None,
+    ) -> None:
+        """Checks the cluster, then makes it."""
+        self._mounts = dict(mounts or {})
+        self._slurm = slurm or Slurm()
+        self._network = network
+        lifecycle = lifecycle or LifecycleScripts.ami_only()
+        stack = cdk.Stack.of(scope)
+        account, region = stack.account, stack.region
+        seen = cluster_model(
+            f"{scope.node.path}/{id}",
+            name=name,
+            groups=groups,
+            slurm=self._slurm,
+            network=network.model,
+            mounts={where: each.model for where, each in self._mounts.items()},
+            lifecycle=lifecycle,
+            recovery=recovery,
+            tags=tags,
+            account=None if is_token(account) else account,
+            region=None if is_token(region) else region,
+        )
+        validation.refuse_errors(self._surroundings(seen), acknowledge)
+
+        super().__init__(scope, id)
+        self.model = seen
+        scripts = self.scripts = lifecycle.publish(stack, name)
+        self.roles = NodeRoles(
+            self,
+            "Roles",
+            groups=[str(group.name) for group in seen.groups],
+            features=_features(seen, self._mounts, scripts),
+            given=roles or {},
+            permissions_boundary=permissions_boundary,
+        )
+        self.connections = network.connections
+        resource = self._make_resource(seen, scripts, stack)
+        resource.add_metadata(
+            intent.KEY, intent.encode(seen, subnets=network.model.subnets if network.model.imported else ())
+        )
+        if scripts:
+            resource.add_metadata("hyperpod:scripts", list(scripts.keys))
+        resource.node.add_dependency(DependencyGroup(network.ready, *self._make_policies(seen)))
+        self.cluster_arn = resource.ref
+        self.cluster_name = name
+        self.resource = resource
+        validation.register(self)
+        validation.record(self, acknowledge)
+        if all(group.facts and not group.described for group in seen.groups):
+            validation.acknowledge_type_list(resource)
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """Who a grant to the cluster reaches: every group, through the shared policy."""
+        return self.roles.policy.grant_principal
+
+    def role(self, group: str) -> iam.IRole:
+        """The role of one group, for grants that the other groups must not have.
+
+        Raises:
+            InvalidValue: if there is no such group.
+        """
+        if group not in self.roles.roles:
+            raise InvalidValue(f"no group {group!r}; the cluster has {', '.join(self.roles.roles)}")
+        return self.roles.roles[group]
+
+    def _surroundings(self, seen: model.Cluster) -> Deployment:
+        """The cluster and what it refers to."""
+        imported = tuple(each.subnet for each in self._mounts.values() if each.subnet)
+        return Deployment(
+            clusters=(seen,),
+            subnets=self._network.model.subnets + imported,
+            security_groups=self._network.model.security_groups,
+            file_systems=tuple(each.model for each in self._mounts.values()),
+        )
+
+    def _make_resource(
+        self, seen: model.Cluster, scripts: PublishedScripts | None, stack: cdk.Stack
+    ) -> sagemaker.CfnCluster:
+        targets = {each.model.path: each.target for each in self._mounts.values()}
+        groups = []
+        for group in seen.groups:
+            plan = group.capacity if isinstance(group.capacity, TrainingPlan) else None
+            wiring = properties.Wiring(
+                role_arn=self.roles.roles[str(group.name)].role_arn,
+                override=self._network.ids(_zone(group)) if group.zone else None,
+                targets=targets,
+                scripts=scripts.scripts if scripts else None,
+                plan_arn=properties.plan_arn(
+                    plan, partition=cdk.Aws.PARTITION, region=stack.region, account=stack.account
+                )
+                if plan
+                else None,
+            )
+            groups.append(properties.instance_group(group, self._slurm, wiring))
+        return sagemaker.CfnCluster(
+            self,
+            "Resource",
+            cluster_name=str(seen.name),
+            instance_groups=groups,
+            node_provisioning_mode="Continuous",
+            node_recovery=str(seen.recovery),
+            orchestrator=properties.orchestrator(self._slurm),
+            vpc_config=properties.vpc_config(self._network.ids()),
+            tags=[cdk.CfnTag(key=key, value=str(value)) for key, value in sorted(seen.tags.items())] or None,
+        )
+
+    def _make_policies(self, seen: model.Cluster) -> list[cdk.CfnResource]:
+        """The policies that no property refers to, and which nodes need from their first minute."""
+        policies = [_resource_of(self.roles.policy)]
+        accounting = self._slurm.accounting
+        if isinstance(accounting, AccountingDatabase):
+            controllers = [str(group.name) for group in seen.groups if group.node_type == "Controller"]
+            read = iam.Policy(
+                self,
+                "Accounting",
+                roles=[self.roles.roles[name] for name in controllers],
+                statements=[
+                    iam.PolicyStatement(
+                        actions=["secretsmanager:GetSecretValue"], resources=[str(accounting.secret_arn)]
+                    )
+                ],
+            )
+            policies.append(_resource_of(read))
+        return policies
+
+
+def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: PublishedScripts | None) -> NodeFeatures:
+    volumes = [volume for group in seen.groups for volume in _volumes(group)]
+    return NodeFeatures(
+        own_network=True,
+        lustre_efa=any(each.model.lustre.efa is True for each in mounts.values()),
+        scripts=(f"arn:{cdk.Aws.PARTITION}:s3:::{scripts.bucket}", scripts.prefix) if scripts else None,
+        volume_key_arns=sorted({str(volume.kms_key) for volume in volumes if volume.kms_key}),
+    )
+
+
+def _volumes(group: InstanceGroup) -> tuple[NodeVolume, ...]:
+    return group.volumes if isinstance(group.volumes, tuple) else ()
+
+
+def _resource_of(policy: iam.Policy) -> cdk.CfnResource:
+    """The L1 of a policy: a dependency on the L2 would drag the roles along, which are referred to anyway."""
+    resource = policy.node.default_child
+    if not isinstance(resource, cdk.CfnResource):
+        raise TypeError(f"{policy.node.path} has no resource")
+    return resource

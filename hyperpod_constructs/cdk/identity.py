@@ -1,0 +1,161 @@
+"""Roles of nodes: one per group, and one policy for what all of them may do.
+
+The policy is made of the features in use and nothing else. Statements that name the cluster itself would make a circle
+with the cluster's dependency on the policy; they belong into a policy of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
+"""Logs, the metrics namespace /aws/sagemaker/Clusters, `sagemaker-*` buckets and SSM sessions of nodes."""
+
+INTERFACE_DESCRIBE = (
+    "ec2:DescribeDhcpOptions",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcs",
+)
+INTERFACE_CHANGE = (
+    "ec2:CreateNetworkInterface",
+    "ec2:CreateNetworkInterfacePermission",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DeleteNetworkInterfacePermission",
+    "ec2:DetachNetworkInterface",
+)
+"""What HyperPod does with the role in a network of the user's.
+
+Source: SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam; it asks for all resources. Detach is what
+replacing a node needs.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeFeatures:
+    """What decides which permissions nodes have.
+
+    Attributes:
+        own_network: Whether the cluster stands in subnets of the user's.
+        lustre_efa: Whether a Lustre file system with EFA is mounted, which nodes must be able to describe.
+        scripts: ARN of the script bucket and key prefix which all versions of the cluster's scripts share.
+        volume_key_arns: Customer keys of volumes.
+    """
+
+    own_network: bool
+    lustre_efa: bool = False
+    scripts: tuple[str, str] | None = None
+    volume_key_arns: Sequence[str] = ()
+
+
+def statements(features: NodeFeatures, *, partition: str, region: str) -> list[dict[str, object]]:
+    """The statements of the shared policy."""
+    found: list[dict[str, object]] = []
+    if features.own_network:
+        here = {"StringEquals": {"aws:RequestedRegion": region}}
+        found += [
+            {"Sid": "DescribeNetwork", "Effect": "Allow", "Action": list(INTERFACE_DESCRIBE), "Resource": "*"},
+            {
+                "Sid": "NodeInterfaces",
+                "Effect": "Allow",
+                "Action": list(INTERFACE_CHANGE),
+                "Resource": "*",
+                "Condition": here,
+            },
+            {
+                "Sid": "TagInterfaces",
+                "Effect": "Allow",
+                "Action": "ec2:CreateTags",
+                "Resource": f"arn:{partition}:ec2:{region}:*:network-interface/*",
+            },
+        ]
+    if features.lustre_efa:
+        # Without it the mount falls back to TCP in silence (field report C-09); the action knows no resources.
+        found.append({"Sid": "DescribeLustre", "Effect": "Allow", "Action": "fsx:DescribeFileSystems", "Resource": "*"})
+    if features.scripts:
+        bucket, prefix = features.scripts
+        found += [
+            {"Sid": "ReadScripts", "Effect": "Allow", "Action": "s3:GetObject", "Resource": f"{bucket}/{prefix}/*"},
+            {
+                "Sid": "ListScripts",
+                "Effect": "Allow",
+                "Action": "s3:ListBucket",
+                "Resource": bucket,
+                "Condition": {"StringLike": {"s3:prefix": [f"{prefix}/*"]}},
+            },
+        ]
+    if features.volume_key_arns:
+        found.append(
+            {
+                "Sid": "VolumeKeys",
+                "Effect": "Allow",
+                "Action": ["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"],
+                "Resource": sorted(features.volume_key_arns),
+                "Condition": {"StringEquals": {"kms:ViaService": f"ec2.{region}.amazonaws.com"}},
+            }
+        )
+    return found
+
+
+class NodeRoles(Construct):
+    """The roles of a cluster's groups and the policy that they share.
+
+    The policy is the cluster's grant principal, so that a grant to the cluster reaches every group, as one resource
+    that the cluster can wait for. `role(group)` is for narrower grants.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        groups: Sequence[str],
+        features: NodeFeatures,
+        given: Mapping[str, iam.IRole],
+        permissions_boundary: iam.IManagedPolicy | None = None,
+    ) -> None:
+        """Makes the roles that are not given, and the shared policy.
+
+        Args:
+            scope: Parent construct.
+            id: Name within the parent.
+            groups: Names of the groups.
+            features: What decides which permissions nodes have.
+            given: Roles of the user's by group; they must trust `sagemaker.amazonaws.com`.
+            permissions_boundary: Boundary of the roles that are made.
+        """
+        super().__init__(scope, id)
+        # Read as pseudo parameters where the account is not known, so that the template is the same everywhere.
+        stack = cdk.Stack.of(self)
+        trust = iam.ServicePrincipal(
+            "sagemaker.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": stack.account}}
+        )
+        managed = [iam.ManagedPolicy.from_aws_managed_policy_name(MANAGED_POLICY)]
+        self.roles: dict[str, iam.IRole] = {
+            group: given.get(group)
+            or iam.Role(
+                self,
+                f"Group-{group}",
+                assumed_by=trust,
+                managed_policies=managed,
+                permissions_boundary=permissions_boundary,
+            )
+            for group in groups
+        }
+        self.policy = iam.Policy(
+            self,
+            "Policy",
+            roles=list(self.roles.values()),
+            document=iam.PolicyDocument.from_json(
+                {
+                    "Version": "2012-10-17",
+                    "Statement": statements(features, partition=cdk.Aws.PARTITION, region=stack.region),
+                }
+            ),
+        )

@@ -1,0 +1,201 @@
+"""Runs the rules: in constructors before anything is made, and at synth on every template of the app.
+
+The synth-time channel is one policy-validation plugin on the root. It fails closed: under the CDK CLI an exception in a
+plugin lets synth and deploy pass, and so does a violation that names nothing in a stack. Whatever goes wrong is
+therefore reported as a fatal finding on a stack. Neither `--no-validation` nor `CDK_VALIDATION=false` stops it.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, cast
+
+import aws_cdk as cdk
+import jsii
+from constructs import Construct, IConstruct
+
+from hyperpod_constructs import rules
+from hyperpod_constructs.cloudformation import assembly
+from hyperpod_constructs.cloudformation.stack import Resource
+from hyperpod_constructs.errors import InvalidCluster, InvalidValue, UnreadableTemplate
+from hyperpod_constructs.findings import Finding, Severity
+from hyperpod_constructs.model import template
+from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.tokens import without_tokens
+from hyperpod_constructs.version import VERSION
+
+PLUGIN: Final = "HyperPod"
+"""Name of the plugin: rule `HP3001` is acknowledged as `HyperPod::HP3001`."""
+_MARKER = "HyperPodValidation"
+_ALIVE: list[Construct] = []
+"""Registrations of this process. jsii calls the plugin after the last Python reference would otherwise be gone."""
+
+
+def refuse_errors(deployment: Deployment, acknowledged: Mapping[str, str] | None) -> None:
+    """Raises `InvalidCluster` with every error of a deployment, save those that are acknowledged with a reason.
+
+    Args:
+        deployment: What is about to be made; tokens count as not known.
+        acknowledged: Reasons by rule id. Fatal findings cannot be acknowledged.
+    """
+    accepted = _reasons(acknowledged)
+    seen = without_tokens(deployment)
+    if not isinstance(seen, Deployment):
+        raise TypeError(f"expected a Deployment, got {type(seen).__name__}")
+    errors = [
+        finding
+        for finding in rules.check(seen)
+        if finding.severity is Severity.FATAL or (finding.severity is Severity.ERROR and finding.rule not in accepted)
+    ]
+    if errors:
+        raise InvalidCluster(errors)
+
+
+def acknowledge(scope: IConstruct, rule: str, reason: str) -> None:
+    """Accepts the findings of a rule below a construct, in code, where a reviewer sees it.
+
+    Args:
+        scope: The construct; everything in it is covered.
+        rule: Id such as `HP3009`.
+        reason: Why it is acceptable here.
+
+    Raises:
+        InvalidValue: if there is no such rule, it cannot be acknowledged, or the reason is empty.
+    """
+    record(scope, {rule: reason})
+
+
+def record(scope: IConstruct, acknowledged: Mapping[str, str] | None) -> None:
+    """Tells the CDK's report about acknowledgements, so that constructor and report agree."""
+    accepted = _reasons(acknowledged)
+    if accepted:
+        cdk.Validations.of(scope).acknowledge(
+            *(cdk.Acknowledgment(id=f"{PLUGIN}::{rule}", reason=reason) for rule, reason in sorted(accepted.items()))
+        )
+
+
+def _reasons(acknowledged: Mapping[str, str] | None) -> Mapping[str, str]:
+    for rule, reason in (acknowledged or {}).items():
+        if rule not in rules.RULES:
+            raise InvalidValue(f"there is no rule {rule!r} to acknowledge; `hyperpod rules` lists them")
+        if rules.RULES[rule].severity is Severity.FATAL:
+            raise InvalidValue(f"{rule} cannot be acknowledged: {rules.RULES[rule].because}")
+        if not reason.strip():
+            raise InvalidValue(f"acknowledging {rule} needs a reason")
+    return acknowledged or {}
+
+
+def acknowledge_type_list(resource: cdk.CfnResource) -> None:
+    """Accepts the CDK engine's rule on instance types by Region, for types that our catalogue knows.
+
+    Its list comes from general price data and refuses, among others, ml.p5e.48xlarge in every Region. Our own rule on
+    unknown types still reads the template, so a nonsense type set by an override is found.
+    """
+    cdk.Validations.of(resource).acknowledge(
+        cdk.Acknowledgment(
+            id="CloudFormation-Validate::E3644",
+            reason="The engine's list of types by Region is derived from prices and lacks types that HyperPod offers; "
+            "hyperpod_constructs checks types against the service's own enum (HP1 rules).",
+        )
+    )
+
+
+def register(scope: Construct) -> None:
+    """Makes sure that the rules run once on every template of the app, at synth.
+
+    A child of the root marks that it was done: an implicit App is a new Python object at every read of `node.root`, and
+    the CDK does not notice that a plugin is registered twice.
+    """
+    root = cast("Construct", scope.node.root)
+    if root.node.try_find_child(_MARKER) is not None:
+        return
+    marker = Construct(root, _MARKER)
+    _ALIVE.append(marker)
+    cdk.Validations.of(root).add_plugins(ModelValidation())
+
+
+@jsii.implements(cdk.IPolicyValidationPlugin)
+class ModelValidation:
+    """The rules as a plugin of the CDK's validation."""
+
+    @property
+    def name(self) -> str:
+        """Prefix of rule ids in acknowledgements."""
+        return PLUGIN
+
+    @property
+    def version(self) -> str:
+        """Version of this package."""
+        return VERSION
+
+    @property
+    def rule_ids(self) -> list[str]:
+        """Every rule."""
+        return [rules.NOT_CHECKED, *rules.RULES]
+
+    def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
+        """Checks every template of the app, those of Stages and nested stacks included."""
+        try:
+            violations = _violations(_outdir(context.template_paths))
+        except Exception as error:  # noqa: BLE001  # an exception here would let synth and deploy pass
+            violations = [_did_not_run(context, error)]
+        return cdk.PolicyValidationPluginReport(
+            success=not any(violation.severity in _STOPPING for violation in violations), violations=violations
+        )
+
+
+_STOPPING = {Severity.FATAL.value, Severity.ERROR.value}
+
+
+def _outdir(template_paths: Sequence[str]) -> Path:
+    """The assembly that the templates belong to: the outermost folder with a manifest."""
+    folders = [folder for folder in Path(template_paths[0]).resolve().parents if (folder / "manifest.json").is_file()]
+    if not folders:
+        raise UnreadableTemplate(f"no manifest.json above {template_paths[0]}")
+    return folders[-1]
+
+
+def _violations(outdir: Path) -> list[cdk.PolicyViolation]:
+    read = assembly.read(outdir)
+    resources = {resource.path: resource for resource in read.resources()}
+    return [_violation(finding, _nearest(finding.path, resources)) for finding in rules.check(template.decode(read))]
+
+
+def _nearest(path: str, resources: Mapping[str, Resource]) -> Resource:
+    """The resource that a finding is about; a group's path is below that of its cluster."""
+    while path and path not in resources:
+        path = path.rpartition("/")[0]
+    return resources[path] if path else next(iter(resources.values()))
+
+
+def _violation(finding: Finding, resource: Resource) -> cdk.PolicyViolation:
+    return cdk.PolicyViolation(
+        rule_name=finding.rule,
+        description=f"{finding.path}: {finding.message}",
+        fix=finding.fix,
+        severity=finding.severity.value,
+        rule_metadata={"source": finding.source},
+        violating_resources=[
+            cdk.PolicyViolatingResource(
+                locations=[finding.path],
+                template_path=str(resource.stack.file),
+                resource_logical_id=resource.logical_id,
+            )
+        ],
+    )
+
+
+def _did_not_run(context: cdk.IPolicyValidationContext, error: Exception) -> cdk.PolicyViolation:
+    """The violation that stands for a check that could not run, on the first stack, where the CLI prints it."""
+    stack = context.stack_templates[0].stack_construct_path
+    finding = rules.not_checked(stack, "the check of this app", f"{type(error).__name__}: {error}")
+    return cdk.PolicyViolation(
+        rule_name=finding.rule,
+        description=finding.message,
+        fix=finding.fix,
+        severity=finding.severity.value,
+        rule_metadata={"traceback": "".join(traceback.format_exception(error))},
+        violating_resources=[cdk.PolicyViolatingResource(locations=[stack], construct_path=stack)],
+    )

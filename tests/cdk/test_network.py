@@ -1,0 +1,138 @@
+"""The network of a cluster, as CloudFormation will get it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+import hyperpod_constructs as hp
+from tests.templates import of_type, synthesized
+
+
+def network(stack: cdk.Stack, **options: Any) -> dict[str, Any]:
+    hp.ClusterNetwork(stack, "Network", **{"zones": ["usw2-az2"], **options})
+    return synthesized(stack)
+
+
+class TestSubnets:
+    def test_are_pinned_by_zone_id_and_private(self, stack: cdk.Stack) -> None:
+        nodes = of_type(network(stack), "AWS::EC2::Subnet")
+        assert {subnet["AvailabilityZoneId"] for subnet in nodes.values()} == {"usw2-az2"}
+        assert not any(subnet["MapPublicIpOnLaunch"] for subnet in nodes.values())
+
+    def test_one_more_zone_in_front_changes_no_subnet_that_was_there(self, app: cdk.App) -> None:
+        """Field report A-16: a subnet that moves replaces the cluster and the file system in it."""
+        env = cdk.Environment(account="111122223333", region="us-west-2")
+        before = of_type(network(cdk.Stack(app, "Before", env=env), egress="closed"), "AWS::EC2::Subnet")
+        after = of_type(
+            network(cdk.Stack(app, "After", env=env), zones=["usw2-az1", "usw2-az2"], egress="closed"),
+            "AWS::EC2::Subnet",
+        )
+        assert len(after) == 2
+        assert before.items() <= after.items()
+
+    def test_a_zone_name_is_refused_because_it_means_another_zone_in_each_account(self, stack: cdk.Stack) -> None:
+        with pytest.raises(hp.InvalidValue, match="us-west-2b.* use one such as usw2-az2"):
+            hp.ClusterNetwork(stack, "Network", zones=["us-west-2b"])
+
+    def test_no_lookup_is_recorded(self, app: cdk.App, stack: cdk.Stack) -> None:
+        network(stack)
+        assert not app.synth().manifest.missing
+
+
+class TestFabricGroup:
+    def test_lets_everything_in_from_itself_and_out_to_itself(self, stack: cdk.Stack) -> None:
+        """Field report B-01: EFA counts only rules that name the group, in both directions."""
+        template = network(stack)
+        (inside,) = of_type(template, "AWS::EC2::SecurityGroupIngress").values()
+        (out,) = of_type(template, "AWS::EC2::SecurityGroupEgress").values()
+        assert inside["IpProtocol"] == out["IpProtocol"] == "-1"
+        assert inside["SourceSecurityGroupId"] == inside["GroupId"]
+        assert out["DestinationSecurityGroupId"] == out["GroupId"] == inside["GroupId"]
+
+    def test_a_closed_network_lets_only_https_out(self, stack: cdk.Stack) -> None:
+        (group,) = of_type(network(stack, egress="closed"), "AWS::EC2::SecurityGroup").values()
+        (rule,) = group["SecurityGroupEgress"]
+        assert (rule["IpProtocol"], rule["FromPort"], rule["ToPort"]) == ("tcp", 443, 443)
+
+
+class TestWayOut:
+    def test_nat_is_the_default(self, stack: cdk.Stack) -> None:
+        assert len(of_type(network(stack), "AWS::EC2::NatGateway")) == 1
+
+    def test_a_closed_network_has_no_gateway_to_the_internet(self, stack: cdk.Stack) -> None:
+        template = network(stack, egress="closed")
+        assert not of_type(template, "AWS::EC2::NatGateway")
+        assert not of_type(template, "AWS::EC2::InternetGateway")
+
+    def test_the_public_route_waits_for_the_attachment(self, stack: cdk.Stack) -> None:
+        """Field report B-08."""
+        resources = network(stack)["Resources"]
+        (attachment,) = (name for name, each in resources.items() if each["Type"] == "AWS::EC2::VPCGatewayAttachment")
+        (route,) = (
+            each
+            for name, each in resources.items()
+            if name.startswith("NetworkPublicRoute") and "Route" in each["Type"] and "GatewayId" in each["Properties"]
+        )
+        assert route["DependsOn"] == [attachment]
+
+    def test_s3_has_a_gateway_endpoint_in_every_network(self, stack: cdk.Stack) -> None:
+        (endpoint,) = of_type(network(stack, egress="closed"), "AWS::EC2::VPCEndpoint").values()
+        assert (endpoint["ServiceName"], endpoint["VpcEndpointType"]) == ("com.amazonaws.us-west-2.s3", "Gateway")
+
+    def test_interface_endpoints_stand_in_the_fabric_group_with_private_names(self, stack: cdk.Stack) -> None:
+        template = network(stack, egress="closed", endpoints=["ssm"])
+        (endpoint,) = (
+            each
+            for each in of_type(template, "AWS::EC2::VPCEndpoint").values()
+            if each["VpcEndpointType"] == "Interface"
+        )
+        assert endpoint["PrivateDnsEnabled"] is True
+        assert endpoint["SecurityGroupIds"] == [
+            {"Fn::GetAtt": [next(iter(_ids(template, "AWS::EC2::SecurityGroup"))), "GroupId"]}
+        ]
+
+
+class TestImported:
+    def subnet(self) -> hp.ImportedSubnet:
+        return hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0", zone="usw2-az2", cidr="10.1.0.0/20")
+
+    def test_makes_nothing_but_the_fabric_group(self, stack: cdk.Stack) -> None:
+        hp.ClusterNetwork.imported(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[self.subnet()])
+        assert {each["Type"] for each in synthesized(stack)["Resources"].values()} == {
+            "AWS::EC2::SecurityGroup",
+            "AWS::EC2::SecurityGroupIngress",
+            "AWS::EC2::SecurityGroupEgress",
+        }
+
+    def test_makes_nothing_at_all_with_a_security_group_of_the_users(self, stack: cdk.Stack) -> None:
+        made = hp.ClusterNetwork.imported(
+            stack,
+            "Network",
+            vpc_id="vpc-0123456789abcdef0",
+            subnets=[self.subnet()],
+            security_group_id="sg-0123456789abcdef0",
+        )
+        assert "Resources" not in synthesized(stack)
+        assert made.ids().security_groups == ("sg-0123456789abcdef0",)
+
+    def test_a_subnet_without_zone_id_has_no_known_zone(self, stack: cdk.Stack) -> None:
+        made = hp.ClusterNetwork.imported(
+            stack,
+            "Network",
+            vpc_id="vpc-0123456789abcdef0",
+            subnets=[hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0")],
+        )
+        assert made.model.subnet(None).zone is None
+        assert made.ids().subnets == ("subnet-0123456789abcdef0",)
+
+    def test_names_the_zones_it_has_when_asked_for_another(self, stack: cdk.Stack) -> None:
+        made = hp.ClusterNetwork.imported(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[self.subnet()])
+        with pytest.raises(hp.InvalidValue, match="no subnet in usw2-az4; it has usw2-az2"):
+            made.ids("usw2-az4")
+
+
+def _ids(template: dict[str, Any], resource_type: str) -> list[str]:
+    return [name for name, each in template["Resources"].items() if each["Type"] == resource_type]

@@ -1,0 +1,129 @@
+"""File systems and buckets, as CloudFormation will get them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+import hyperpod_constructs as hp
+from tests.templates import of_type, synthesized
+
+LUSTRE = "AWS::FSx::FileSystem"
+
+
+@pytest.fixture
+def network(stack: cdk.Stack) -> hp.Network:
+    return hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
+
+
+def file_system(stack: cdk.Stack, network: hp.Network, **lustre: Any) -> dict[str, Any]:
+    value = hp.Lustre(**{"capacity_gib": 4800, "throughput_mbps_per_tib": 500, **lustre})
+    hp.LustreFileSystem(stack, "Scratch", network=network, lustre=value)
+    (found,) = of_type(synthesized(stack), LUSTRE).values()
+    return found
+
+
+class TestLustre:
+    def test_is_kept_on_delete_and_replace_but_not_after_a_failed_first_create(
+        self, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        file_system(stack, network)
+        (resource,) = (each for each in synthesized(stack)["Resources"].values() if each["Type"] == LUSTRE)
+        assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
+
+    def test_waits_for_both_rules_of_its_security_group(self, stack: cdk.Stack, network: hp.Network) -> None:
+        """Field report B-04: FSx looks for its ports when it is created."""
+        file_system(stack, network)
+        resources = synthesized(stack)["Resources"]
+        (resource,) = (each for each in resources.values() if each["Type"] == LUSTRE)
+        assert {resources[name]["Type"] for name in resource["DependsOn"]} == {
+            "AWS::EC2::SecurityGroupEgress",
+            "AWS::EC2::SecurityGroupIngress",
+        }
+
+    def test_states_version_and_type_because_the_services_defaults_differ(
+        self, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        found = file_system(stack, network)
+        assert found["FileSystemTypeVersion"] == "2.15"
+        assert found["LustreConfiguration"]["DeploymentType"] == "PERSISTENT_2"
+
+    def test_has_exactly_one_subnet(self, stack: cdk.Stack, network: hp.Network) -> None:
+        assert len(file_system(stack, network)["SubnetIds"]) == 1
+
+    @pytest.mark.parametrize(
+        ("iops", "metadata"),
+        [
+            ("AUTOMATIC", {"Mode": "AUTOMATIC"}),
+            (12_000, {"Mode": "USER_PROVISIONED", "Iops": 12_000}),
+        ],
+    )
+    def test_metadata_configuration(
+        self, stack: cdk.Stack, network: hp.Network, iops: object, metadata: dict[str, object]
+    ) -> None:
+        assert (
+            file_system(stack, network, metadata_iops=iops)["LustreConfiguration"]["MetadataConfiguration"] == metadata
+        )
+
+    def test_intelligent_tiering_has_throughput_and_cache_instead_of_capacity(
+        self, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        found = file_system(
+            stack,
+            network,
+            storage_type="INTELLIGENT_TIERING",
+            capacity_gib=None,
+            throughput_mbps_per_tib=None,
+            throughput_mbps=4000,
+            metadata_iops=6000,
+        )
+        assert "StorageCapacity" not in found
+        assert found["LustreConfiguration"]["ThroughputCapacity"] == 4000
+        assert found["LustreConfiguration"]["DataReadCacheConfiguration"] == {
+            "SizingMode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"
+        }
+
+    def test_the_mount_name_is_read_from_the_file_system(self, stack: cdk.Stack, network: hp.Network) -> None:
+        """Field report C-12: it is random, and `fsx` only for SCRATCH_1."""
+        made = hp.LustreFileSystem(
+            stack, "Scratch", network=network, lustre=hp.Lustre(capacity_gib=1200, throughput_mbps_per_tib=125)
+        )
+        assert stack.resolve(made.target.mount_name)["Fn::GetAtt"][1] == "LustreMountName"
+
+
+class TestDataRepositories:
+    def test_are_made_one_after_the_other(self, stack: cdk.Stack, network: hp.Network) -> None:
+        hp.LustreFileSystem(
+            stack,
+            "Scratch",
+            network=network,
+            lustre=hp.Lustre(capacity_gib=1200, throughput_mbps_per_tib=125),
+            repositories=[
+                hp.DataRepository(folder="/datasets", s3_uri="s3://datasets/"),
+                hp.DataRepository(folder="/results", s3_uri="s3://results/", imports=(), exports=("NEW", "CHANGED")),
+            ],
+        )
+        resources = synthesized(stack)["Resources"]
+        found = {n: r for n, r in resources.items() if r["Type"] == "AWS::FSx::DataRepositoryAssociation"}
+        first, second = found
+        assert "DependsOn" not in found[first]
+        assert found[second]["DependsOn"] == [first]
+        assert found[second]["Properties"]["S3"] == {"AutoExportPolicy": {"Events": ["NEW", "CHANGED"]}}
+
+
+class TestCheckpointBucket:
+    def test_is_versioned_private_and_kept(self, stack: cdk.Stack) -> None:
+        hp.CheckpointBucket(stack, "Checkpoints")
+        (resource,) = (each for each in synthesized(stack)["Resources"].values() if each["Type"] == "AWS::S3::Bucket")
+        properties = resource["Properties"]
+        assert properties["VersioningConfiguration"] == {"Status": "Enabled"}
+        assert all(properties["PublicAccessBlockConfiguration"].values())
+        assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
+
+    def test_refuses_plain_http(self, stack: cdk.Stack) -> None:
+        hp.CheckpointBucket(stack, "Checkpoints")
+        (policy,) = of_type(synthesized(stack), "AWS::S3::BucketPolicy").values()
+        (denied,) = policy["PolicyDocument"]["Statement"]
+        assert (denied["Effect"], denied["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
