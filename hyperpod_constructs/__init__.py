@@ -1,0 +1,137 @@
+"""AWS CDK constructs for SageMaker HyperPod: describe a cluster, check it, plan it, build it, review changes to it.
+
+Names are resolved when they are used, so that importing the package starts nothing: no Node, no CDK, no boto3.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.blueprints.foundation import Foundation as Foundation
+    from hyperpod_constructs.blueprints.slurm import SlurmTraining as SlurmTraining
+    from hyperpod_constructs.catalog.instances import InstanceType as InstanceType
+    from hyperpod_constructs.cdk.budget import ClusterBudget as ClusterBudget
+    from hyperpod_constructs.cdk.cluster import Cluster as Cluster
+    from hyperpod_constructs.cdk.lifecycle import LifecycleScripts as LifecycleScripts
+    from hyperpod_constructs.cdk.network import (
+        ClusterNetwork as ClusterNetwork,
+    )
+    from hyperpod_constructs.cdk.network import (
+        ImportedSubnet as ImportedSubnet,
+    )
+    from hyperpod_constructs.cdk.network import (
+        Network as Network,
+    )
+    from hyperpod_constructs.cdk.observability import AlertTopic as AlertTopic
+    from hyperpod_constructs.cdk.observability import ClusterNotices as ClusterNotices
+    from hyperpod_constructs.cdk.storage import (
+        CheckpointBucket as CheckpointBucket,
+    )
+    from hyperpod_constructs.cdk.storage import (
+        IFileSystem as IFileSystem,
+    )
+    from hyperpod_constructs.cdk.storage import (
+        LustreFileSystem as LustreFileSystem,
+    )
+    from hyperpod_constructs.cdk.validation import acknowledge as acknowledge
+    from hyperpod_constructs.errors import (
+        ConfigurationError as ConfigurationError,
+    )
+    from hyperpod_constructs.errors import (
+        HyperPodError as HyperPodError,
+    )
+    from hyperpod_constructs.errors import (
+        InvalidCluster as InvalidCluster,
+    )
+    from hyperpod_constructs.errors import (
+        InvalidValue as InvalidValue,
+    )
+    from hyperpod_constructs.errors import (
+        UnreadableTemplate as UnreadableTemplate,
+    )
+    from hyperpod_constructs.findings import Finding as Finding
+    from hyperpod_constructs.findings import Severity as Severity
+    from hyperpod_constructs.model.budget import Budget as Budget
+    from hyperpod_constructs.model.capacity import (
+        AutoPatch as AutoPatch,
+    )
+    from hyperpod_constructs.model.capacity import (
+        BatchSize as BatchSize,
+    )
+    from hyperpod_constructs.model.capacity import (
+        InstanceGroup as InstanceGroup,
+    )
+    from hyperpod_constructs.model.capacity import (
+        OnDemand as OnDemand,
+    )
+    from hyperpod_constructs.model.capacity import (
+        RollingUpdate as RollingUpdate,
+    )
+    from hyperpod_constructs.model.capacity import (
+        ScheduledUpdate as ScheduledUpdate,
+    )
+    from hyperpod_constructs.model.capacity import (
+        Spot as Spot,
+    )
+    from hyperpod_constructs.model.capacity import (
+        TrainingPlan as TrainingPlan,
+    )
+    from hyperpod_constructs.model.orchestration import AccountingDatabase as AccountingDatabase
+    from hyperpod_constructs.model.orchestration import Slurm as Slurm
+    from hyperpod_constructs.model.storage import (
+        DataRepository as DataRepository,
+    )
+    from hyperpod_constructs.model.storage import (
+        Lustre as Lustre,
+    )
+    from hyperpod_constructs.model.storage import (
+        NodeVolume as NodeVolume,
+    )
+
+_MODULES = {
+    "blueprints.foundation": ("Foundation",),
+    "blueprints.slurm": ("SlurmTraining",),
+    "catalog.instances": ("InstanceType",),
+    "cdk.budget": ("ClusterBudget",),
+    "cdk.cluster": ("Cluster",),
+    "cdk.lifecycle": ("LifecycleScripts",),
+    "cdk.network": ("ClusterNetwork", "ImportedSubnet", "Network"),
+    "cdk.observability": ("AlertTopic", "ClusterNotices"),
+    "cdk.storage": ("CheckpointBucket", "IFileSystem", "LustreFileSystem"),
+    "cdk.validation": ("acknowledge",),
+    "errors": ("ConfigurationError", "HyperPodError", "InvalidCluster", "InvalidValue", "UnreadableTemplate"),
+    "findings": ("Finding", "Severity"),
+    "model.budget": ("Budget",),
+    "model.capacity": (
+        "AutoPatch",
+        "BatchSize",
+        "InstanceGroup",
+        "OnDemand",
+        "RollingUpdate",
+        "ScheduledUpdate",
+        "Spot",
+        "TrainingPlan",
+    ),
+    "model.orchestration": ("AccountingDatabase", "Slurm"),
+    "model.storage": ("DataRepository", "Lustre", "NodeVolume"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605  # made from the table, which a test compares with the imports above
+
+# A visible module `__getattr__` would make every misspelt name type-check as Any.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """The public name, imported from its home on first use."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        """Every public name."""
+        return __all__

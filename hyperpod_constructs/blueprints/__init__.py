@@ -1,0 +1,1 @@
+"""Opinionated sets of stacks, made of the constructs that anyone can use."""

@@ -1,0 +1,78 @@
+"""What outlives a cluster: network, file system, the topic for alerts.
+
+A stack of its own, so that a cluster that failed, or is parked between campaigns, is created again on the same
+foundation and the data stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import aws_cdk as cdk
+from constructs import Construct
+
+from hyperpod_constructs.cdk.network import ClusterNetwork, Egress, Network
+from hyperpod_constructs.cdk.observability import AlertTopic
+from hyperpod_constructs.cdk.storage import LustreFileSystem
+from hyperpod_constructs.model.storage import DataRepository, Lustre
+
+NETWORK, STORAGE, ALERTS = "Network", "Storage", "Alerts"
+
+
+class Foundation(cdk.Stack):
+    """Network, file system and alert topic of one or more clusters.
+
+    Attributes:
+        network: The network.
+        storage: The file system, if there is one.
+        alerts: The topic, if anybody is to be told.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        env: cdk.Environment | None,
+        zones: Sequence[str],
+        network: Network | None,
+        cidr: str,
+        egress: Egress,
+        endpoints: Sequence[str],
+        storage: Lustre | None,
+        repositories: Sequence[DataRepository],
+        emails: Sequence[str],
+        termination_protection: bool,
+    ) -> None:
+        """Makes the stack.
+
+        Args:
+            scope: Parent construct.
+            id: Name within the parent.
+            env: Account and Region.
+            zones: Zone ids, that of the cluster first.
+            network: A network of the user's; otherwise one is made.
+            cidr: Block of the network that is made.
+            egress: How its nodes reach the outside.
+            endpoints: Its interface endpoints.
+            storage: File system to make.
+            repositories: S3 prefixes that it mirrors.
+            emails: Who is told.
+            termination_protection: Whether the stack refuses to be deleted.
+        """
+        super().__init__(
+            scope,
+            id,
+            env=env,
+            description="HyperPod foundation: network, file system and alerts, which outlive clusters",
+            termination_protection=termination_protection,
+        )
+        self.network = network or ClusterNetwork(
+            self, NETWORK, zones=zones, cidr=cidr, egress=egress, endpoints=endpoints
+        )
+        self.storage = (
+            LustreFileSystem(self, STORAGE, network=self.network, lustre=storage, repositories=repositories)
+            if storage
+            else None
+        )
+        self.alerts = AlertTopic(self, ALERTS, emails=emails, publishers=["events.amazonaws.com"]) if emails else None

@@ -1,0 +1,36 @@
+"""What cdk-nag's AwsSolutions pack says about our own resources although it is meant, each with its reason.
+
+Blueprints speak for what they make. Constructs do not: they would speak for the user's stack.
+"""
+
+from __future__ import annotations
+
+import aws_cdk as cdk
+
+from hyperpod_constructs.cdk.cluster import Cluster
+from hyperpod_constructs.cdk.identity import MANAGED_POLICY
+
+
+def acknowledge_nag(cluster: Cluster) -> None:
+    """Acknowledges what the roles of nodes need, and nothing that the user may add to them."""
+    region = cdk.Stack.of(cluster).region
+    reasons = {
+        f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{MANAGED_POLICY}]": "SageMaker documents this policy as what "
+        "nodes need: logs, metrics, sessions, and reading buckets whose names begin with sagemaker-.",
+        "IAM5[Resource::*]": "Describe actions know no resources, and SageMaker documents * for the interfaces that it "
+        "makes and detaches with this role; they are bound to the Region.",
+        f"IAM5[Resource::arn:<AWS::Partition>:ec2:{region}:*:network-interface/*]": "Interfaces get their ids when nodes "
+        "come; a shared subnet's belong to another account.",
+    }
+    if cluster.scripts:
+        where = f"arn:<AWS::Partition>:s3:::{cluster.scripts.bucket}/{cluster.scripts.prefix}/*"
+        reasons[f"IAM5[Resource::{where}]"] = (
+            "Every version of the cluster's scripts: with one version alone, an edit would take the scripts away from "
+            "nodes that are replaced meanwhile."
+        )
+    cdk.Validations.of(cluster.roles).acknowledge(
+        *(
+            cdk.Acknowledgment(id=f"AwsSolutions::AwsSolutions-{rule}", reason=reason)
+            for rule, reason in reasons.items()
+        )
+    )

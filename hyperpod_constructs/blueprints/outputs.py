@@ -1,0 +1,56 @@
+"""What the outputs of a cluster's stack say: what a person uses next."""
+
+from __future__ import annotations
+
+import aws_cdk as cdk
+
+from hyperpod_constructs.cdk.cluster import Cluster
+from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.planning import cost, quotas
+
+
+def add_outputs(stack: cdk.Stack, cluster: Cluster, seen: Deployment) -> None:
+    """Adds the outputs to the stack of a cluster.
+
+    Args:
+        stack: Stack of the cluster.
+        cluster: The cluster.
+        seen: The deployment as the rules see it.
+    """
+    cluster_id = cdk.Fn.select(1, cdk.Fn.split("/", cluster.cluster_arn))
+    nodes = " ".join(f"{group.name}={group.count}" for group in cluster.model.groups)
+    for key, value, description in (
+        ("ClusterName", cluster.cluster_name, "Name of the cluster"),
+        ("ClusterArn", cluster.cluster_arn, "ARN of the cluster"),
+        (
+            "SessionTarget",
+            f"sagemaker-cluster:{cluster_id}_GROUP-INSTANCE_ID",
+            "For aws ssm start-session --target; instance ids come from aws sagemaker list-cluster-nodes",
+        ),
+        ("QuotasNeeded", quotas_needed(seen), "Quotas by exact name and value, before the deploy"),
+        ("CostPerHour", cost_per_hour(seen), "What is paid by the hour, and where the figure comes from"),
+        (
+            "WaitForNodes",
+            f"hyperpod status {cluster.cluster_name} --wait --nodes {nodes} --region {stack.region}",
+            "CREATE_COMPLETE does not mean that nodes are there",
+        ),
+    ):
+        cdk.CfnOutput(stack, key, value=value, description=description)
+
+
+def quotas_needed(seen: Deployment) -> str:
+    """Every quota that the deployment draws on, with the value it needs."""
+    return "; ".join(
+        f"{each.quota.name}: {'' if each.complete else 'at least '}{each.needed:,}" for each in quotas.needed(seen)
+    )
+
+
+def cost_per_hour(seen: Deployment) -> str:
+    """The metered sum with its sources, then what is prepaid and what has no known price."""
+    total = cost.hourly(seen)
+    word = " (estimate)" if total.estimate else ""
+    parts = [f"{total.usd_per_hour:,.2f} USD metered{word}" if total.metered else "no metered item has a known price"]
+    sources = sorted({f"{item.source}, {item.as_of}" for item in total.metered})
+    parts += [f"prepaid: {item.quantity} x {item.item} on plan {item.plan}" for item in total.prepaid]
+    parts += [f"not priced: {item.item}" for item in total.not_priced]
+    return "; ".join([*parts, *(f"source: {source}" for source in sources)])

@@ -1,0 +1,226 @@
+"""A training cluster that Slurm schedules: foundation, cluster and budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_constructs.blueprints.foundation import NETWORK, STORAGE, Foundation
+from hyperpod_constructs.blueprints.nag import acknowledge_nag
+from hyperpod_constructs.blueprints.outputs import add_outputs
+from hyperpod_constructs.catalog import regions
+from hyperpod_constructs.cdk import validation
+from hyperpod_constructs.cdk.budget import ClusterBudget
+from hyperpod_constructs.cdk.cluster import Cluster, NodeRecovery, cluster_model
+from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
+from hyperpod_constructs.cdk.network import DEFAULT_CIDR, Egress, Network, network_model
+from hyperpod_constructs.cdk.observability import AlertTopic, ClusterNotices
+from hyperpod_constructs.cdk.storage import IFileSystem, file_system_model
+from hyperpod_constructs.model.budget import Budget
+from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup
+from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.orchestration import Slurm
+from hyperpod_constructs.model.storage import DataRepository, Lustre
+from hyperpod_constructs.planning import cost
+from hyperpod_constructs.tokens import is_token
+
+_BUDGET_REGION = "us-east-1"
+"""Where the budget goes if the cluster's Region lacks the resource type; budgets are global."""
+
+
+class SlurmTraining(cdk.Stack):
+    """A Slurm cluster with its foundation and a budget, as up to three stacks.
+
+    `<id>-Foundation` holds network, file system and alert topic, `<id>` the cluster and its roles, `<id>-Budget` the
+    budget: a budget that is refused never rolls back a cluster, and a cluster that fails leaves the foundation.
+    Everything is checked before the first stack is made.
+
+    Args:
+        scope: The app or a stage.
+        id: Name of the cluster and of its stacks.
+        env: Account and Region. Without them zones and prices cannot be checked.
+        zone: Zone id in which cluster and file system stand, for example `usw2-az2`: the plan's, if there is one.
+        groups: Instance groups: one controller, login nodes, compute nodes.
+        storage: A Lustre file system to make, or one that exists. It is mounted at `/fsx`.
+        repositories: Folders of the file system that mirror S3 prefixes.
+        alerts: E-mail addresses that are told of state changes, node health and cost.
+        budget: Cost budget of the account. Defaults to 730 hours of what is metered. Needs `alerts`.
+        network: A network of yours, `ClusterNetwork` or `ClusterNetwork.imported(...)`. Defaults to a new one.
+        cidr: Block of the new network, /16 to /22.
+        egress: `nat` or `closed`, see `ClusterNetwork`.
+        endpoints: Interface endpoints of the new network.
+        slurm: How Slurm is run.
+        lifecycle: Scripts that run on new nodes. Defaults to none: HyperPod's own provisioning.
+        recovery: Whether faulty nodes are replaced.
+        roles: Roles of your own by group name.
+        permissions_boundary: Boundary of the roles that are made.
+        tags: Tags of everything.
+        generation: Raise it to create the cluster again under a new name, for example on the same accounting database,
+            which refuses a second cluster of the same name.
+        termination_protection: Whether the foundation refuses to be deleted.
+        acknowledge: Rule ids and reasons of findings that are accepted.
+
+    Attributes:
+        foundation: Stack with network, file system and topic.
+        cluster: The cluster.
+        budget_stack: Stack with the budget, if there is one.
+
+    Raises:
+        InvalidCluster: with every error that the rules find.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        zone: str,
+        groups: Sequence[InstanceGroup],
+        env: cdk.Environment | None = None,
+        storage: Lustre | IFileSystem | None = None,
+        repositories: Sequence[DataRepository] = (),
+        alerts: Sequence[str] = (),
+        budget: Budget | None = None,
+        network: Network | None = None,
+        cidr: str = DEFAULT_CIDR,
+        egress: Egress = "nat",
+        endpoints: Sequence[str] = (),
+        slurm: Slurm | None = None,
+        lifecycle: LifecycleScripts | None = None,
+        recovery: NodeRecovery = "Automatic",
+        roles: Mapping[str, iam.IRole] | None = None,
+        permissions_boundary: iam.IManagedPolicy | None = None,
+        tags: Mapping[str, str] | None = None,
+        generation: int = 1,
+        termination_protection: bool = True,
+        acknowledge: Mapping[str, str] | None = None,
+    ) -> None:
+        """Checks everything, then makes the stacks."""
+        groups = [_with_health_checks(group) for group in groups]
+        zones = _zones(zone, groups)
+        name = id if generation == 1 else f"{id}-{generation}"
+        slurm, lifecycle = slurm or Slurm(), lifecycle or LifecycleScripts.ami_only()
+        # The same as will be made, as the rules see it: nothing is left in the tree for whoever catches the exception.
+        seen_network = network.model if network else network_model(f"{id}-Foundation/{NETWORK}", zones, cidr)
+        made = storage if isinstance(storage, Lustre) else None
+        seen_storage = (
+            file_system_model(f"{id}-Foundation/{STORAGE}", made, seen_network.placement(zone), repositories)
+            if made
+            else storage and storage.model  # type: ignore[union-attr]  # not a Lustre value here
+        )
+        seen = Deployment(
+            clusters=(
+                cluster_model(
+                    f"{id}/Cluster",
+                    name=name,
+                    groups=groups,
+                    slurm=slurm,
+                    network=seen_network,
+                    mounts={"/fsx": seen_storage} if seen_storage else {},
+                    lifecycle=lifecycle,
+                    recovery=recovery,
+                    tags=tags,
+                    account=env.account if env else None,
+                    region=env.region if env else None,
+                ),
+            ),
+            subnets=seen_network.subnets,
+            security_groups=seen_network.security_groups,
+            file_systems=(seen_storage,) if seen_storage else (),
+        )
+        validation.refuse_errors(seen, acknowledge)
+
+        self.foundation = Foundation(
+            scope,
+            f"{id}-Foundation",
+            env=env,
+            zones=zones,
+            network=network,
+            cidr=cidr,
+            egress=egress,
+            endpoints=endpoints,
+            storage=made,
+            repositories=repositories,
+            emails=alerts,
+            termination_protection=termination_protection,
+        )
+        super().__init__(scope, id, env=env, description=f"HyperPod cluster {name}, scheduled by Slurm")
+        file_system = self.foundation.storage or (None if made else storage)
+        self.cluster = Cluster(
+            self,
+            "Cluster",
+            name=name,
+            network=self.foundation.network,
+            groups=groups,
+            slurm=slurm,
+            mounts={"/fsx": file_system} if file_system else None,  # type: ignore[dict-item]  # a Lustre was made above
+            lifecycle=lifecycle,
+            recovery=recovery,
+            roles=roles,
+            permissions_boundary=permissions_boundary,
+            tags=tags,
+            acknowledge=acknowledge,
+        )
+        acknowledge_nag(self.cluster)
+        if self.foundation.alerts:
+            ClusterNotices(self, "Notices", cluster=self.cluster, topic_arn=self.foundation.alerts.topic_arn)
+        self.budget_stack = self._make_budget(scope, id, env, alerts, budget or Budget(), seen) if alerts else None
+        add_outputs(self, self.cluster, seen)
+        stacks = [self.foundation, self, *([self.budget_stack] if self.budget_stack else [])]
+        for stack in stacks:
+            for key, value in sorted((tags or {}).items()):
+                cdk.Tags.of(stack).add(key, value)
+
+    def _make_budget(
+        self,
+        scope: Construct,
+        id: str,
+        env: cdk.Environment | None,
+        emails: Sequence[str],
+        budget: Budget,
+        seen: Deployment,
+    ) -> cdk.Stack:
+        """The budget with a topic of its own, in a Region that has the type."""
+        region = env.region if env and env.region and not is_token(env.region) else None
+        there = (
+            region
+            if region is None or regions.has_type(region, "AWS::Budgets::Budget") is not False
+            else _BUDGET_REGION
+        )
+        stack = cdk.Stack(
+            scope,
+            f"{id}-Budget",
+            env=cdk.Environment(account=env.account, region=there) if env else None,
+            description=f"Cost budget of the account that runs HyperPod cluster {id}",
+        )
+        topic = AlertTopic(stack, "Notices", emails=emails, publishers=["budgets.amazonaws.com"])
+        made = ClusterBudget(
+            stack,
+            "Budget",
+            budget=budget,
+            usd_per_month=cost.monthly_limit(seen),
+            topic_arn=topic.topic_arn,
+        )
+        made.resource.add_resource_dependency(topic.policy)
+        return stack
+
+
+def _zones(zone: str, groups: Sequence[InstanceGroup]) -> list[str]:
+    """Every zone in use, the cluster's first."""
+    others = {group.zone for group in groups if isinstance(group.zone, str)} - {zone}
+    return [zone, *sorted(others)]
+
+
+def _with_health_checks(group: InstanceGroup) -> InstanceGroup:
+    """Deep health checks where they can run and a spare bridges the time: GPU nodes of a group that has spares.
+
+    They delay the first job by 45 to 90 minutes (developer guide, Slurm deep health checks, 2026).
+    """
+    if group.health_checks is not None or group.node_type != "Compute" or not group.spares:
+        return group
+    gpu = group.facts is not None and "slurm" in (group.facts.deep_health_checks or ())
+    return replace(group, health_checks=DEEP_HEALTH_CHECKS) if gpu else group

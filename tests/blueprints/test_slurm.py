@@ -1,0 +1,299 @@
+"""The Slurm blueprint: what it makes, and that three independent tools find nothing wrong with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import aws_s3 as s3
+
+import hyperpod_constructs as hp
+from tests.templates import of_type, synthesized
+
+ENV = cdk.Environment(account="111122223333", region="us-west-2")
+PLAN = hp.TrainingPlan("frontier", count=32, zone="usw2-az2", starts="2026-12-07", ends="2027-02-14")
+ROOT = Path(__file__).parents[2]
+
+
+def frontier(app: cdk.App, **options: Any) -> hp.SlurmTraining:
+    """The cluster of app.py."""
+    return hp.SlurmTraining(
+        app,
+        "Frontier",
+        **{
+            "env": ENV,
+            "zone": "usw2-az2",
+            "groups": [
+                hp.InstanceGroup.controller("ml.m5.4xlarge"),
+                hp.InstanceGroup.login("ml.m5.2xlarge"),
+                p5(),
+            ],
+            "storage": hp.Lustre(capacity_gib=48_000, throughput_mbps_per_tib=500),
+            "alerts": ["ml-platform@example.com"],
+            **options,
+        },
+    )
+
+
+def p5(**options: Any) -> hp.InstanceGroup:
+    return hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", **{"count": 30, "spares": 2, "capacity": PLAN, **options})
+
+
+def smoke(app: cdk.App, **options: Any) -> hp.SlurmTraining:
+    groups = [hp.InstanceGroup.controller("ml.m5.xlarge"), hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1)]
+    return hp.SlurmTraining(app, "Smoke", **{"env": ENV, "zone": "usw2-az2", "groups": groups, **options})
+
+
+class TestStacks:
+    def test_foundation_cluster_and_budget_are_stacks_of_their_own(self, app: cdk.App) -> None:
+        made = frontier(app)
+        assert made.budget_stack is not None
+        types = {
+            stack.stack_name: Counter(each["Type"] for each in synthesized(stack)["Resources"].values())
+            for stack in (made.foundation, made, made.budget_stack)
+        }
+        assert types["Frontier-Foundation"]["AWS::FSx::FileSystem"] == 1
+        assert types["Frontier-Foundation"]["AWS::EC2::VPC"] == 1
+        assert types["Frontier"] == {
+            "AWS::SageMaker::Cluster": 1,
+            "AWS::IAM::Role": 3,
+            "AWS::IAM::Policy": 1,
+            "AWS::Events::Rule": 1,
+        }
+        assert types["Frontier-Budget"] == {
+            "AWS::Budgets::Budget": 1,
+            "AWS::SNS::Topic": 1,
+            "AWS::SNS::TopicPolicy": 1,
+        }
+
+    def test_there_is_no_lambda(self, app: cdk.App) -> None:
+        frontier(app)
+        stacks = [child for child in app.node.children if isinstance(child, cdk.Stack)]
+        assert len(stacks) == 3
+        assert not [each for stack in stacks for each in of_type(synthesized(stack), "AWS::Lambda::Function")]
+
+    def test_the_foundation_is_protected_and_its_data_kept(self, app: cdk.App) -> None:
+        made = frontier(app)
+        (scratch,) = (
+            each
+            for each in synthesized(made.foundation)["Resources"].values()
+            if each["Type"] == "AWS::FSx::FileSystem"
+        )
+        assert made.foundation.termination_protection is True
+        assert (scratch["DeletionPolicy"], scratch["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
+
+    def test_references_to_the_foundation_are_strong_whatever_the_apps_default(self, tmp_path: Path) -> None:
+        """With weak ones CloudFormation would replace a subnet under a running cluster."""
+        flags = {"@aws-cdk/core:defaultCrossStackReferences": "weak"}
+        made = frontier(cdk.App(outdir=str(tmp_path), context=flags))
+        text = json.dumps(synthesized(made))
+        assert "Fn::GetStackOutput" not in text
+        assert text.count("Fn::ImportValue") >= 5
+
+    def test_the_name_of_the_cluster_is_that_of_the_stack_and_a_generation(self, app: cdk.App) -> None:
+        assert smoke(app, generation=2).cluster.cluster_name == "Smoke-2"
+
+    def test_a_budget_goes_where_its_type_exists(self, app: cdk.App) -> None:
+        made = smoke(
+            app,
+            env=cdk.Environment(account="111122223333", region="eu-north-1"),
+            zone="eun1-az1",
+            alerts=["ml-platform@example.com"],
+        )
+        assert made.budget_stack is not None
+        assert made.budget_stack.region == "us-east-1"
+
+    def test_the_budget_is_for_what_is_metered_not_for_the_plan(self, app: cdk.App) -> None:
+        made = frontier(app)
+        assert made.budget_stack is not None
+        (budget,) = of_type(synthesized(made.budget_stack), "AWS::Budgets::Budget").values()
+        # 32 p5 nodes on demand would be over 1.5 million USD a month.
+        assert 0 < budget["Budget"]["BudgetLimit"]["Amount"] < 50_000
+        kinds = [each["Notification"]["NotificationType"] for each in budget["NotificationsWithSubscribers"]]
+        assert kinds == ["ACTUAL"] * 4 + ["FORECASTED"]
+        assert "BudgetName" not in budget["Budget"]
+
+    def test_without_alerts_there_is_neither_topic_nor_budget(self, app: cdk.App) -> None:
+        made = smoke(app)
+        assert made.budget_stack is None
+        assert not of_type(synthesized(made.foundation), "AWS::SNS::Topic")
+
+    def test_tags_reach_every_stack(self, app: cdk.App) -> None:
+        made = frontier(app, tags={"owner": "ml"})
+        (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
+        (vpc,) = of_type(synthesized(made.foundation), "AWS::EC2::VPC").values()
+        assert {"Key": "owner", "Value": "ml"} in cluster["Tags"]
+        assert {"Key": "owner", "Value": "ml"} in vpc["Tags"]
+
+
+class TestDefaults:
+    def test_deep_health_checks_are_on_where_a_spare_bridges_them(self, app: cdk.App) -> None:
+        by_name = {group.name: group for group in frontier(app).cluster.model.groups}
+        assert by_name["p5"].health_checks == ("InstanceStress", "InstanceConnectivity")
+        assert by_name["controller"].health_checks is None
+
+    def test_deep_health_checks_can_be_switched_off(self, app: cdk.App) -> None:
+        made = frontier(app, groups=[hp.InstanceGroup.controller("ml.m5.xlarge"), p5(health_checks=())])
+        assert "OnStartDeepHealthChecks" not in json.dumps(synthesized(made))
+
+    def test_outputs_say_what_a_person_does_next(self, app: cdk.App) -> None:
+        outputs = synthesized(frontier(app))["Outputs"]
+        assert "ml.p5.48xlarge for cluster usage: 32" in outputs["QuotasNeeded"]["Value"]
+        assert "prepaid: 32 x ml.p5.48xlarge on plan frontier" in outputs["CostPerHour"]["Value"]
+        assert outputs["WaitForNodes"]["Value"] == (
+            "hyperpod status Frontier --wait --nodes controller=1 login=1 p5=30 --region us-west-2"
+        )
+
+
+class TestBringYourOwn:
+    def test_network_and_file_system_of_the_users(self, app: cdk.App) -> None:
+        shared = cdk.Stack(app, "Shared", env=ENV)
+        network = hp.ClusterNetwork.imported(
+            shared,
+            "Network",
+            vpc_id="vpc-0123456789abcdef0",
+            subnets=[hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0", zone="usw2-az2", cidr="10.1.0.0/20")],
+        )
+        storage = hp.LustreFileSystem.imported(
+            dns_name="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", mount_name="abcdefgh", zone="usw2-az2"
+        )
+        made = frontier(app, network=network, storage=storage)
+        assert not of_type(synthesized(made.foundation), "AWS::EC2::VPC")
+        (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
+        assert cluster["VpcConfig"]["Subnets"] == ["subnet-0123456789abcdef0"]
+        assert "fs-0123456789abcdef0" in json.dumps(cluster)
+
+    def test_a_subclass_is_a_blueprint_of_an_organisation(self, app: cdk.App) -> None:
+        class AcmeTraining(hp.SlurmTraining):
+            def __init__(self, scope: cdk.App, id: str, *, nodes: int) -> None:
+                groups = [hp.InstanceGroup.controller("ml.m5.xlarge"), p5(count=nodes, spares=1)]
+                super().__init__(scope, id, env=ENV, zone="usw2-az2", groups=groups)
+                s3.Bucket.from_bucket_name(self, "Datasets", "datasets").grant_read(self.cluster)
+
+        assert "s3:GetObject*" in json.dumps(synthesized(AcmeTraining(app, "Acme", nodes=3)))
+
+
+class TestRefusals:
+    def test_come_before_any_stack_is_made(self, app: cdk.App) -> None:
+        before = len(app.node.children)
+        with pytest.raises(hp.InvalidCluster):
+            frontier(app, groups=[p5()])
+        assert len(app.node.children) == before
+
+    def test_a_plan_that_is_too_small_is_refused_with_the_counts_that_are_sold(self, app: cdk.App) -> None:
+        with pytest.raises(hp.InvalidCluster) as refused:
+            frontier(app, groups=[hp.InstanceGroup.controller("ml.m5.xlarge"), p5(count=32)])
+        (finding,) = refused.value.findings
+        assert finding.rule == "HP1107"
+        assert finding.path == "Frontier/Cluster/p5"
+        assert "34 instances (32 + 2 spares)" in finding.message
+
+    def test_a_plan_in_another_zone_is_refused(self, app: cdk.App) -> None:
+        with pytest.raises(hp.InvalidCluster, match="usw2-az4"):
+            frontier(app, zone="usw2-az4")
+
+    def test_a_subnet_without_room_is_refused_with_the_size_that_has_it(self, app: cdk.App) -> None:
+        with pytest.raises(hp.InvalidCluster, match=r"1,02\d addresses"):
+            frontier(app, cidr="10.0.0.0/20")
+
+    def test_a_zone_of_another_region_is_refused(self, app: cdk.App) -> None:
+        """Field report A-02."""
+        with pytest.raises(hp.InvalidCluster, match="us-east-1"):
+            smoke(app, zone="use1-az1")
+
+
+@pytest.fixture(scope="module")
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The assembly of app.py, made by a process of its own with the CDK's engine and cdk-nag on."""
+    outdir = tmp_path_factory.mktemp("frontier")
+    source = (
+        (ROOT / "app.py")
+        .read_text()
+        .replace(
+            "app.synth()",
+            "from cdk_nag import AwsSolutionsChecks\n"
+            "cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))\n"
+            "app.synth()",
+        )
+    )
+    context = json.loads((ROOT / "cdk.json").read_text())["context"]
+    environment = {**os.environ, "CDK_OUTDIR": str(outdir), "CDK_CONTEXT_JSON": json.dumps(context)}
+    environment.pop("CDK_VALIDATION", None)
+    subprocess.run([sys.executable, "-c", source], cwd=ROOT, env=environment, check=True, capture_output=True)
+    return outdir
+
+
+class TestSecondOpinions:
+    def test_engine_and_cdk_nag_find_nothing_that_is_not_acknowledged(self, assembly: Path) -> None:
+        report = json.loads((assembly / "validation-report.json").read_text())
+        plugins = {each["summary"]["pluginName"]: each for each in report["pluginReports"]}
+        assert {"CloudFormation-Validate", "AwsSolutions", "HyperPod"} <= plugins.keys()
+        found = {
+            f"{name} {violation['ruleName']} {violation['severity']}"
+            for name, plugin in plugins.items()
+            for violation in plugin["violations"]
+        }
+        # An idle share of the plan is this cluster's choice, said once as an info.
+        assert found == {"HyperPod HP1110 info"}
+
+    def test_cfn_lint_finds_nothing(self, assembly: Path) -> None:
+        templates = sorted(str(path) for path in assembly.glob("*.template.json"))
+        command = [Path(sys.executable).parent / "cfn-lint", "--regions", "us-west-2", "--template", *templates]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert len(templates) == 3
+        assert (ran.returncode, ran.stdout) == (0, "")
+
+    def test_the_cluster_is_a_create_cluster_call_that_botocore_accepts(self, assembly: Path) -> None:
+        from botocore.loaders import Loader
+        from botocore.model import ServiceModel
+        from botocore.validate import ParamValidator
+
+        template = json.loads((assembly / "Frontier.template.json").read_text())
+        (cluster,) = of_type(template, "AWS::SageMaker::Cluster").values()
+        model = ServiceModel(Loader().load_service_model("sagemaker", "service-2"))
+        shape = model.operation_model("CreateCluster").input_shape
+        assert ParamValidator().validate(_with_literals(cluster), shape).generate_report() == ""
+
+
+def _with_literals(value: Any) -> Any:
+    """References as the kind of text that they become."""
+    if isinstance(value, list):
+        return [_with_literals(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) & {"Fn::ImportValue", "Fn::GetAtt", "Fn::Join", "Ref"}:
+        text = json.dumps(value)
+        if "training-plan" in text:
+            return "arn:aws:sagemaker:us-west-2:111122223333:training-plan/frontier"
+        if "Role" in text:
+            return "arn:aws:iam::111122223333:role/nodes"
+        if "DNSName" in text:
+            return "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+        if "MountName" in text:
+            return "abcdefgh"
+        return "sg-0123456789abcdef0" if "GroupId" in text else "subnet-0123456789abcdef0"
+    return {key: _with_literals(item) for key, item in value.items()}
+
+
+class TestStableBytes:
+    def test_two_synths_with_other_hash_seeds_are_the_same_bytes(self, tmp_path: Path) -> None:
+        seen = []
+        for seed in ("1", "2"):
+            outdir = tmp_path / seed
+            environment = {**os.environ, "PYTHONHASHSEED": seed, "CDK_OUTDIR": str(outdir), "CDK_VALIDATION": "false"}
+            subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=environment, check=True, capture_output=True)
+            seen.append({path.name: path.read_bytes() for path in outdir.iterdir() if _ours(path)})
+        assert len(seen[0]) >= 7
+        assert seen[0] == seen[1]
+
+
+def _ours(path: Path) -> bool:
+    return path.is_file() and re.search(r"\.(template|assets|metadata)\.json$|manifest\.json$", path.name) is not None
