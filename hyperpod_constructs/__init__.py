@@ -17,76 +17,39 @@ if TYPE_CHECKING:
     from hyperpod_constructs.cdk.lifecycle import LifecycleScripts as LifecycleScripts
     from hyperpod_constructs.cdk.network import (
         ClusterNetwork as ClusterNetwork,
-    )
-    from hyperpod_constructs.cdk.network import (
         ImportedSubnet as ImportedSubnet,
-    )
-    from hyperpod_constructs.cdk.network import (
         Network as Network,
     )
-    from hyperpod_constructs.cdk.observability import AlertTopic as AlertTopic
-    from hyperpod_constructs.cdk.observability import ClusterNotices as ClusterNotices
+    from hyperpod_constructs.cdk.observability import AlertTopic as AlertTopic, ClusterNotices as ClusterNotices
     from hyperpod_constructs.cdk.storage import (
         CheckpointBucket as CheckpointBucket,
-    )
-    from hyperpod_constructs.cdk.storage import (
         IFileSystem as IFileSystem,
-    )
-    from hyperpod_constructs.cdk.storage import (
         LustreFileSystem as LustreFileSystem,
     )
     from hyperpod_constructs.cdk.validation import acknowledge as acknowledge
     from hyperpod_constructs.errors import (
         ConfigurationError as ConfigurationError,
-    )
-    from hyperpod_constructs.errors import (
         HyperPodError as HyperPodError,
-    )
-    from hyperpod_constructs.errors import (
         InvalidCluster as InvalidCluster,
-    )
-    from hyperpod_constructs.errors import (
         InvalidValue as InvalidValue,
-    )
-    from hyperpod_constructs.errors import (
         UnreadableTemplate as UnreadableTemplate,
     )
-    from hyperpod_constructs.findings import Finding as Finding
-    from hyperpod_constructs.findings import Severity as Severity
+    from hyperpod_constructs.findings import Finding as Finding, Severity as Severity
     from hyperpod_constructs.model.budget import Budget as Budget
     from hyperpod_constructs.model.capacity import (
         AutoPatch as AutoPatch,
-    )
-    from hyperpod_constructs.model.capacity import (
         BatchSize as BatchSize,
-    )
-    from hyperpod_constructs.model.capacity import (
         InstanceGroup as InstanceGroup,
-    )
-    from hyperpod_constructs.model.capacity import (
         OnDemand as OnDemand,
-    )
-    from hyperpod_constructs.model.capacity import (
         RollingUpdate as RollingUpdate,
-    )
-    from hyperpod_constructs.model.capacity import (
         ScheduledUpdate as ScheduledUpdate,
-    )
-    from hyperpod_constructs.model.capacity import (
         Spot as Spot,
-    )
-    from hyperpod_constructs.model.capacity import (
         TrainingPlan as TrainingPlan,
     )
-    from hyperpod_constructs.model.orchestration import AccountingDatabase as AccountingDatabase
-    from hyperpod_constructs.model.orchestration import Slurm as Slurm
+    from hyperpod_constructs.model.orchestration import AccountingDatabase as AccountingDatabase, Slurm as Slurm
     from hyperpod_constructs.model.storage import (
         DataRepository as DataRepository,
-    )
-    from hyperpod_constructs.model.storage import (
         Lustre as Lustre,
-    )
-    from hyperpod_constructs.model.storage import (
         NodeVolume as NodeVolume,
     )
 

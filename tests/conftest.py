@@ -58,7 +58,7 @@ def stack(app: cdk.App) -> cdk.Stack:
     """An empty stack with a concrete account and Region."""
     import aws_cdk as cdk
 
-    return cdk.Stack(app, "Stack", env=cdk.Environment(account="111122223333", region="us-west-2"))
+    return cdk.Stack(app, "Test", env=cdk.Environment(account="111122223333", region="us-west-2"))
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import hyperpod_constructs as hp
 
 SOURCE = Path(hp.__file__)
@@ -29,12 +31,8 @@ def test_every_name_resolves_to_something_with_a_docstring() -> None:
 
 
 def test_a_misspelt_name_is_an_attribute_error() -> None:
-    try:
+    with pytest.raises(AttributeError, match="InstanceGrup"):
         hp.InstanceGrup  # type: ignore[attr-defined]  # noqa: B018  # the point of the test
-    except AttributeError as error:
-        assert "InstanceGrup" in str(error)
-    else:
-        raise AssertionError("a misspelt name resolved")
 
 
 def test_the_exported_names_are_pinned() -> None:

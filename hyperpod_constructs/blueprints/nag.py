@@ -15,12 +15,17 @@ def acknowledge_nag(cluster: Cluster) -> None:
     """Acknowledges what the roles of nodes need, and nothing that the user may add to them."""
     region = cdk.Stack.of(cluster).region
     reasons = {
-        f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{MANAGED_POLICY}]": "SageMaker documents this policy as what "
-        "nodes need: logs, metrics, sessions, and reading buckets whose names begin with sagemaker-.",
-        "IAM5[Resource::*]": "Describe actions know no resources, and SageMaker documents * for the interfaces that it "
-        "makes and detaches with this role; they are bound to the Region.",
-        f"IAM5[Resource::arn:<AWS::Partition>:ec2:{region}:*:network-interface/*]": "Interfaces get their ids when nodes "
-        "come; a shared subnet's belong to another account.",
+        f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{MANAGED_POLICY}]": (
+            "SageMaker documents this policy as what nodes need: logs, metrics, sessions, and reading buckets whose "
+            "names begin with sagemaker-."
+        ),
+        "IAM5[Resource::*]": (
+            "Describe actions know no resources, and SageMaker documents * for the interfaces that it makes and "
+            "detaches with this role; they are bound to the Region."
+        ),
+        f"IAM5[Resource::arn:<AWS::Partition>:ec2:{region}:*:network-interface/*]": (
+            "Interfaces get their ids when nodes come; a shared subnet's belong to another account."
+        ),
     }
     if cluster.scripts:
         where = f"arn:<AWS::Partition>:s3:::{cluster.scripts.bucket}/{cluster.scripts.prefix}/*"

@@ -168,45 +168,42 @@ class SlurmTraining(cdk.Stack):
         acknowledge_nag(self.cluster)
         if self.foundation.alerts:
             ClusterNotices(self, "Notices", cluster=self.cluster, topic_arn=self.foundation.alerts.topic_arn)
-        self.budget_stack = self._make_budget(scope, id, env, alerts, budget or Budget(), seen) if alerts else None
+        self.budget_stack = (
+            _budget_stack(scope, id, env=env, emails=alerts, budget=budget or Budget(), seen=seen) if alerts else None
+        )
         add_outputs(self, self.cluster, seen)
         stacks = [self.foundation, self, *([self.budget_stack] if self.budget_stack else [])]
         for stack in stacks:
             for key, value in sorted((tags or {}).items()):
                 cdk.Tags.of(stack).add(key, value)
 
-    def _make_budget(
-        self,
-        scope: Construct,
-        id: str,
-        env: cdk.Environment | None,
-        emails: Sequence[str],
-        budget: Budget,
-        seen: Deployment,
-    ) -> cdk.Stack:
-        """The budget with a topic of its own, in a Region that has the type."""
-        region = env.region if env and env.region and not is_token(env.region) else None
-        there = (
-            region
-            if region is None or regions.has_type(region, "AWS::Budgets::Budget") is not False
-            else _BUDGET_REGION
-        )
-        stack = cdk.Stack(
-            scope,
-            f"{id}-Budget",
-            env=cdk.Environment(account=env.account, region=there) if env else None,
-            description=f"Cost budget of the account that runs HyperPod cluster {id}",
-        )
-        topic = AlertTopic(stack, "Notices", emails=emails, publishers=["budgets.amazonaws.com"])
-        made = ClusterBudget(
-            stack,
-            "Budget",
-            budget=budget,
-            usd_per_month=cost.monthly_limit(seen),
-            topic_arn=topic.topic_arn,
-        )
-        made.resource.add_resource_dependency(topic.policy)
-        return stack
+
+def _budget_stack(
+    scope: Construct,
+    id: str,
+    *,
+    env: cdk.Environment | None,
+    emails: Sequence[str],
+    budget: Budget,
+    seen: Deployment,
+) -> cdk.Stack:
+    """The budget with a topic of its own, in a Region that has the type."""
+    region = env.region if env and env.region and not is_token(env.region) else None
+    there = (
+        region if region is None or regions.has_type(region, "AWS::Budgets::Budget") is not False else _BUDGET_REGION
+    )
+    stack = cdk.Stack(
+        scope,
+        f"{id}-Budget",
+        env=cdk.Environment(account=env.account, region=there) if env else None,
+        description=f"Cost budget of the account that runs HyperPod cluster {id}",
+    )
+    topic = AlertTopic(stack, "Notices", emails=emails, publishers=["budgets.amazonaws.com"])
+    made = ClusterBudget(
+        stack, "Budget", budget=budget, usd_per_month=cost.monthly_limit(seen), topic_arn=topic.topic_arn
+    )
+    made.resource.add_resource_dependency(topic.policy)
+    return stack
 
 
 def _zones(zone: str, groups: Sequence[InstanceGroup]) -> list[str]:

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aws_cdk import aws_fsx as fsx
-from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk import aws_fsx as fsx, aws_sagemaker as sagemaker
 
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import BatchSize, InstanceGroup, RollingUpdate, Spot, TrainingPlan
@@ -135,9 +134,7 @@ def _requirements(group: InstanceGroup) -> sagemaker.CfnCluster.InstanceRequirem
 
 def _slurm_config(group: InstanceGroup) -> sagemaker.CfnCluster.ClusterSlurmConfigProperty:
     partitions = list(given(group.partitions) or ())
-    return _Cluster.ClusterSlurmConfigProperty(
-        node_type=given(group.node_type), partition_names=partitions or None
-    )
+    return _Cluster.ClusterSlurmConfigProperty(node_type=given(group.node_type), partition_names=partitions or None)
 
 
 def _storage(

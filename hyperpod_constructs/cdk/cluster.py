@@ -8,20 +8,16 @@ from typing import Literal
 
 import aws_cdk as cdk
 import jsii
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_sagemaker as sagemaker
 from constructs import Construct, DependencyGroup
 
-from hyperpod_constructs.cdk import _properties as properties
-from hyperpod_constructs.cdk import validation
+from hyperpod_constructs.cdk import _properties as properties, validation
 from hyperpod_constructs.cdk.identity import NodeFeatures, NodeRoles
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts, PublishedScripts
 from hyperpod_constructs.cdk.network import Network, NetworkModel
 from hyperpod_constructs.cdk.storage import IFileSystem
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model import deployment as model
-from hyperpod_constructs.model import intent
+from hyperpod_constructs.model import deployment as model, intent
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import aws_cdk as cdk
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_logs as logs
+from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_logs as logs
 from constructs import Construct, DependencyGroup
 
 from hyperpod_constructs.cdk._properties import VpcIds

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import aws_cdk as cdk
-from aws_cdk import aws_events as events
-from aws_cdk import aws_sns as sns
+from aws_cdk import aws_events as events, aws_sns as sns
 from constructs import Construct
 
 from hyperpod_constructs.cdk.cluster import Cluster

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import aws_cdk as cdk
-from aws_cdk import aws_fsx as fsx
-from aws_cdk import aws_kms as kms
-from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_fsx as fsx, aws_kms as kms, aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs.cdk._properties import MountTarget, given, lustre_configuration, repository_sync

@@ -26,7 +26,10 @@ MOST_INSTANCES: Final = 6758
 """Largest InstanceCount of a group. Source: SageMaker API, ClusterInstanceCount (botocore 1.44.8)."""
 
 PLAN_CHANGES_AT: Final = time(11, 30, tzinfo=UTC)
-"""Training plans start and end at this hour. Source: SageMaker developer guide, reserve-capacity-with-training-plans."""
+"""Training plans start and end at this hour.
+
+Source: SageMaker developer guide, reserve-capacity-with-training-plans (October 2026).
+"""
 PLAN_DRAIN: Final = timedelta(hours=1)
 """HyperPod begins to terminate plan nodes this long before the end of a reserved block. Same source."""
 _PLAN_ARN = re.compile(r"arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:training-plan/.+")
@@ -164,8 +167,7 @@ class RollingUpdate:
 
     def __post_init__(self) -> None:
         check_whole("wait between batches", self.wait_seconds, low=0, high=3600, unit="seconds")
-        if len(self.alarms) > 10:
-            raise InvalidValue(f"{len(self.alarms)} rollback alarms; use at most 10")
+        check_whole("number of rollback alarms", len(self.alarms), low=0, high=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,7 +68,7 @@ class Lustre:
         backup_days: Days that automatic backups are kept, 0 to 90; 0 means none.
         maintenance: Weekly window as `d:HH:MM`, 1 = Monday, UTC.
         throughput_mbps: Throughput capacity of intelligent tiering, in MB/s: multiples of 4000.
-        read_cache_gib: Size of the SSD read cache of intelligent tiering, in GiB. Left out: in proportion to throughput.
+        read_cache_gib: SSD read cache of intelligent tiering, in GiB. Left out: in proportion to throughput.
         drive_cache: NONE or READ; HDD only.
 
     Source: FSx API, CreateFileSystem and CreateFileSystemLustreConfiguration (botocore 1.44.8).

@@ -110,22 +110,10 @@ def _order(finding: Finding) -> tuple[str, int, str, str, str]:
 
 from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, which need the names above
     budget as budget,
-)
-from hyperpod_constructs.rules import (
     capacity as capacity,
-)
-from hyperpod_constructs.rules import (
     lifecycle as lifecycle,
-)
-from hyperpod_constructs.rules import (
     network as network,
-)
-from hyperpod_constructs.rules import (
     orchestration as orchestration,
-)
-from hyperpod_constructs.rules import (
     security as security,
-)
-from hyperpod_constructs.rules import (
     storage as storage,
 )

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Final, Literal
 
-from hyperpod_constructs.catalog import limits
-from hyperpod_constructs.catalog import lustre as catalog
+from hyperpod_constructs.catalog import limits, lustre as catalog
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Deployment

@@ -1,7 +1,7 @@
 from functools import cache
 
 import pytest
-from botocore.session import Session  # type: ignore[import-untyped]  # botocore ships no types
+from botocore.session import Session
 
 from hyperpod_constructs.catalog import instances, limits
 from hyperpod_constructs.catalog.limits import Limit, Quota, Text

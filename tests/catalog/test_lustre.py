@@ -1,5 +1,5 @@
 import pytest
-from botocore.session import Session  # type: ignore[import-untyped]  # botocore ships no types
+from botocore.session import Session
 
 from hyperpod_constructs.catalog import lustre
 from hyperpod_constructs.catalog.lustre import Capacities, Offer

@@ -7,8 +7,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_iam as iam, aws_s3 as s3
 
 import hyperpod_constructs as hp
 from tests.templates import of_type, synthesized
@@ -38,6 +37,7 @@ def properties(stack: cdk.Stack) -> dict[str, Any]:
 
 
 def group(stack: cdk.Stack, name: str) -> dict[str, Any]:
+    found: dict[str, Any]
     (found,) = (each for each in properties(stack)["InstanceGroups"] if each["InstanceGroupName"] == name)
     return found
 
@@ -65,8 +65,8 @@ class TestCluster:
     def test_the_order_of_groups_in_the_code_changes_nothing(self, app: cdk.App) -> None:
         env = cdk.Environment(account="111122223333", region="us-west-2")
         seen = []
-        for id, order in (("A", 1), ("B", -1)):
-            stack = cdk.Stack(app, id, env=env)
+        for name, order in (("A", 1), ("B", -1)):
+            stack = cdk.Stack(app, name, env=env)
             network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
             cluster(stack, network, groups=groups()[::order])
             seen.append(synthesized(stack))
@@ -199,7 +199,7 @@ class TestRefusedCluster:
         wrong[1] = hp.InstanceGroup.compute("cpu", "ml.c5.xlarg", count=2)
         with pytest.raises(hp.InvalidCluster) as refused:
             cluster(stack, network, groups=wrong)
-        assert {finding.path for finding in refused.value.findings} >= {"Test/Cluster/cpu"}
+        assert {finding.path for finding in refused.value.findings} >= {f"{stack.stack_name}/Cluster/cpu"}
         assert len(refused.value.findings) >= 2
         assert "ml.c5.xlarge" in str(refused.value)
 
@@ -303,7 +303,7 @@ class TestLifecycleScripts:
         assert found["OnInitComplete"] == "on_init_complete.sh"
         uri = found["SourceS3Uri"]["Fn::Sub"] if isinstance(found["SourceS3Uri"], dict) else found["SourceS3Uri"]
         assert uri.startswith("s3://cdk-hnb659fds-assets-111122223333-us-west-2/hyperpod/smoke/")
-        assets = (Path(app.outdir) / "Test.assets.json").read_text()
+        assets = (Path(app.outdir) / f"{stack.stack_name}.assets.json").read_text()
         assert f"{uri.removeprefix('s3://cdk-hnb659fds-assets-111122223333-us-west-2/')}/lib/users.sh" in assets
 
     def test_nodes_may_read_every_version_and_write_none(

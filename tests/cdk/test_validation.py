@@ -41,7 +41,7 @@ def reported(app: cdk.App) -> list[dict[str, Any]]:
     return [
         violation
         for plugin in report["pluginReports"]
-        if plugin["summary"]["pluginName"] == validation.PLUGIN
+        if plugin["pluginName"] == validation.PLUGIN
         for violation in plugin["violations"]
     ]
 
@@ -62,12 +62,27 @@ class TestModelValidation:
             network=hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False),
             groups=[hp.InstanceGroup.controller("ml.m5.xlarge")],
         )
-        made.resource.add_property_override("InstanceGroups.0.InstanceType", "ml.bogus")
+        made.resource.add_property_override("InstanceGroups.0.InstanceType", "ml.m5.xlarg")
         with pytest.raises(RuntimeError, match="ValidationFailed"):
             app.synth()
 
+    def test_a_type_that_nobody_knows_is_a_warning_although_the_engines_list_is_acknowledged(
+        self, app: cdk.App, stack: cdk.Stack
+    ) -> None:
+        made = hp.Cluster(
+            stack,
+            "Cluster",
+            name="smoke",
+            network=hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False),
+            groups=[hp.InstanceGroup.controller("ml.m5.xlarge")],
+        )
+        made.resource.add_property_override("InstanceGroups.0.InstanceType", "ml.bogus")
+        app.synth()
+        (violation,) = (each for each in reported(app) if "ml.bogus" in each["description"])
+        assert violation["severity"] == "warning"
+
     def test_checks_nested_stacks_which_the_cdk_does_not(self, app: cdk.App, stack: cdk.Stack) -> None:
-        raw_cluster(cdk.NestedStack(stack, "Nested"), instanceType="ml.m5.xlarg")  # type: ignore[arg-type]  # a Stack too
+        raw_cluster(cdk.NestedStack(stack, "Nested"), instanceType="ml.m5.xlarg")
         validation.register(stack)
         with pytest.raises(RuntimeError, match="ValidationFailed"):
             app.synth()
@@ -102,7 +117,7 @@ class TestModelValidation:
     ) -> None:
         raw_cluster(stack)
         validation.register(stack)
-        monkeypatch.setattr(validation.template, "decode", _crash)
+        monkeypatch.setattr("hyperpod_constructs.model.template.decode", _crash)
         cdk.Validations.of(app).acknowledge(cdk.Acknowledgment(id="HyperPod::HP0000", reason="let me through"))
         with pytest.raises(RuntimeError, match="ValidationFailed"):
             app.synth()

@@ -1,4 +1,4 @@
-"""The rules at synth as a user meets them: under the real CDK CLI, which decides by the report and not by exceptions."""
+"""The rules at synth as a user meets them: under the real CDK CLI, which goes by the report, not by exceptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from hyperpod_constructs import rules
 app = cdk.App()
 stack = cdk.Stack(app, "Stack", env=cdk.Environment(account="111122223333", region="us-west-2"))
 network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
-cluster = hp.Cluster(stack, "Cluster", name="smoke", network=network, groups=[hp.InstanceGroup.controller("ml.m5.xlarge")])
+groups = [hp.InstanceGroup.controller("ml.m5.xlarge")]
+cluster = hp.Cluster(stack, "Cluster", name="smoke", network=network, groups=groups)
 """
 
 

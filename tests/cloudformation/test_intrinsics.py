@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.cloudformation.document import MAX_DEPTH as DOCUMENT_DEPTH
-from hyperpod_constructs.cloudformation.document import parse
+from hyperpod_constructs.cloudformation.document import MAX_DEPTH as DOCUMENT_DEPTH, parse
 from hyperpod_constructs.cloudformation.intrinsics import Scope
 from hyperpod_constructs.cloudformation.parameters import Environment
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
@@ -274,9 +273,30 @@ class TestMalformed:
     )
     @pytest.mark.parametrize(
         "name",
-        ["Ref", "Fn::GetAtt", "Fn::Sub", "Fn::Join", "Fn::Select", "Fn::Split", "Fn::FindInMap", "Fn::If", "Fn::And"]
-        + ["Fn::Or", "Fn::Not", "Fn::Equals", "Fn::ImportValue", "Fn::GetStackOutput", "Fn::Base64", "Fn::GetAZs"]
-        + ["Fn::Cidr", "Fn::Length", "Fn::ToJsonString", "Fn::Transform", "Fn::ForEach::X", "Fn::New"],
+        [
+            "Ref",
+            "Fn::GetAtt",
+            "Fn::Sub",
+            "Fn::Join",
+            "Fn::Select",
+            "Fn::Split",
+            "Fn::FindInMap",
+            "Fn::If",
+            "Fn::And",
+            "Fn::Or",
+            "Fn::Not",
+            "Fn::Equals",
+            "Fn::ImportValue",
+            "Fn::GetStackOutput",
+            "Fn::Base64",
+            "Fn::GetAZs",
+            "Fn::Cidr",
+            "Fn::Length",
+            "Fn::ToJsonString",
+            "Fn::Transform",
+            "Fn::ForEach::X",
+            "Fn::New",
+        ],
     )
     def test_never_raises_and_keeps_no_intrinsic(self, name: str, argument: object) -> None:
         found = scope().resolve({"x": {name: argument}})
@@ -293,8 +313,9 @@ class TestMalformed:
             "!If [a]",
             "{Fn::Sub: x, Other: 1}",
             "!Transform {Name: M}",
-        ]
-        + ["{Fn::Transform: {Name: M}, Other: 1}", "{'Fn::ForEach::Loop': [i, [a], {}], Other: 1}"],
+            "{Fn::Transform: {Name: M}, Other: 1}",
+            "{'Fn::ForEach::Loop': [i, [a], {}], Other: 1}",
+        ],
     )
     def test_is_unknown(self, text: str) -> None:
         assert resolve(text) is UNKNOWN

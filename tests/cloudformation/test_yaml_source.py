@@ -17,8 +17,28 @@ def problem(text: str) -> str:
 class TestScalars:
     @pytest.mark.parametrize(
         "text",
-        ["2010-09-09", "2012-10-17", "012345678901", "0755", "1:30", "190:20:30", "1_000", "0x1F", "+5", "1e3", ".inf"]
-        + ["1.30", "1.10.2", ".nan", "-0", "99999999999999999999", "y", "n", "=", "1."],
+        [
+            "2010-09-09",
+            "2012-10-17",
+            "012345678901",
+            "0755",
+            "1:30",
+            "190:20:30",
+            "1_000",
+            "0x1F",
+            "+5",
+            "1e3",
+            ".inf",
+            "1.30",
+            "1.10.2",
+            ".nan",
+            "-0",
+            "99999999999999999999",
+            "y",
+            "n",
+            "=",
+            "1.",
+        ],
     )
     def test_text_that_says_more_than_a_number_stays_text(self, text: str) -> None:
         assert value(f"A: {text}") == {"A": text}
@@ -57,8 +77,26 @@ class TestScalars:
 class TestShortIntrinsics:
     @pytest.mark.parametrize(
         "name",
-        ["Sub", "Join", "Select", "Split", "If", "Equals", "And", "Or", "Not", "FindInMap", "ImportValue", "Base64"]
-        + ["Cidr", "GetAZs", "Transform", "ToJsonString", "Length", "SomethingNew"],
+        [
+            "Sub",
+            "Join",
+            "Select",
+            "Split",
+            "If",
+            "Equals",
+            "And",
+            "Or",
+            "Not",
+            "FindInMap",
+            "ImportValue",
+            "Base64",
+            "Cidr",
+            "GetAZs",
+            "Transform",
+            "ToJsonString",
+            "Length",
+            "SomethingNew",
+        ],
     )
     def test_become_their_long_form(self, name: str) -> None:
         assert value(f"A: !{name} x") == {"A": {f"Fn::{name}": "x"}}

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hyperpod_constructs.catalog.instances import Accelerator, InstanceType
 from hyperpod_constructs.model import intent

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from hyperpod_constructs.model import template
 from hyperpod_constructs.model.budget import BudgetResource, Notification, Subscriber, Topic

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -56,7 +56,7 @@ class TestInstanceGroup:
 
 
 class TestTrainingPlan:
-    FACTS: dict[str, Any] = {"count": 32, "zone": "usw2-az2", "starts": "2026-12-07", "ends": "2027-02-14"}
+    FACTS: ClassVar[dict[str, Any]] = {"count": 32, "zone": "usw2-az2", "starts": "2026-12-07", "ends": "2027-02-14"}
 
     def test_requires_its_facts(self) -> None:
         with pytest.raises(TypeError, match="count"):
@@ -129,7 +129,7 @@ class TestUpdates:
             BatchSize(percent=101)
 
     def test_at_most_ten_alarms_roll_an_update_back(self) -> None:
-        with pytest.raises(hp.InvalidValue, match="11 rollback alarms; use at most 10"):
+        with pytest.raises(hp.InvalidValue, match="number of rollback alarms is 11; use 0 to 10"):
             hp.RollingUpdate(batch=BatchSize(count=1), alarms=("alarm",) * 11)
 
 

@@ -6,8 +6,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.errors import InvalidValue

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hyperpod_constructs.model.deployment import Location
 from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, VpcPlacement

@@ -7,8 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.identity import Role, Statement

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from botocore.session import Session  # type: ignore[import-untyped]  # botocore ships no types
+from botocore.session import Session
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Reads an AWS account, and never changes it."""

@@ -1,0 +1,122 @@
+"""`hyperpod cost`: what PATH costs by the hour, and where each price comes from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from hyperpod_constructs.catalog import prices
+from hyperpod_constructs.cli import inputs, terminal
+from hyperpod_constructs.planning import cost
+from hyperpod_constructs.planning.cost import Cost, Metered, NotPriced, Prepaid
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the cost; 1 where PATH is what a refused synth left behind."""
+    source = inputs.read(arguments.path, arguments.region)
+    if source.refusal:
+        return inputs.refuse(source.refusal)
+    found = cost.hourly(source.deployment)
+    print(
+        json.dumps(as_data(found), indent=2) if arguments.format == "json" else "\n".join(text(found, terminal.width()))
+    )
+    return 0
+
+
+def as_data(found: Cost) -> dict[str, object]:
+    """A cost as JSON shows it: USD, `null` instead of a sum where nothing has a price."""
+    return {
+        "usd_per_hour": round(found.usd_per_hour, 4) if _has_sum(found) else None,
+        "estimate": found.estimate,
+        "complete": not found.not_priced,
+        "metered": [
+            {**asdict(item), "usd_each": round(item.usd_each, 8), "usd_per_hour": round(item.usd_per_hour, 4)}
+            for item in found.metered
+        ],
+        "prepaid": [asdict(item) for item in found.prepaid],
+        "not_priced": [asdict(item) for item in found.not_priced],
+        "left_out": cost.LEFT_OUT,
+    }
+
+
+def text(found: Cost, columns: int) -> list[str]:
+    """A cost for a person: the sum, its parts, what is prepaid, what has no price, and the sources."""
+    sources = list(dict.fromkeys(_source(item) for item in found.metered))
+    rows = [_row(item, sources.index(_source(item)) + 1) for item in found.metered]
+    return [
+        _total(found),
+        *terminal.table(rows, right={0}),
+        *_prepaid(found.prepaid, columns),
+        *_not_priced(found.not_priced),
+        *terminal.wrapped(f"left out of every total: {cost.LEFT_OUT}", columns),
+        *_listed(sources, columns),
+    ]
+
+
+def by_the_hour(found: Cost) -> str:
+    """The sum; it says when it is an estimate and when something is missing from it."""
+    missing = terminal.plural(len(found.not_priced), "item")
+    if not _has_sum(found):
+        return f"not known: {missing} not priced" if found.not_priced else "nothing that is paid by the hour was found"
+    remarks = ["estimate"] if found.estimate else []
+    remarks += [f"without {missing} not priced"] if found.not_priced else []
+    return f"{_usd(found.usd_per_hour)} USD/h" + (f" ({', '.join(remarks)})" if remarks else "")
+
+
+def _has_sum(found: Cost) -> bool:
+    """Whether the sum says anything: without any price it would read as free of charge."""
+    return bool(found.metered) or (bool(found.prepaid) and not found.not_priced)
+
+
+def _total(found: Cost) -> str:
+    month = found.usd_per_hour * prices.HOURS_PER_MONTH
+    in_a_month = f"; {prices.HOURS_PER_MONTH} h a month: {month:,.0f} USD" if _has_sum(found) else ""
+    return by_the_hour(found) + in_a_month
+
+
+def _usd(amount: float) -> str:
+    return f"{amount:,.2f}"
+
+
+def _prepaid(items: tuple[Prepaid, ...], columns: int) -> list[str]:
+    if not items:
+        return []
+    lines = ["prepaid on training plans, nothing more by the hour:"]
+    for item in items:
+        number = "?" if item.quantity is None else f"{item.quantity:,}"
+        lines.append(
+            f"  {number} x {terminal.plain(item.item)} on {terminal.plain(item.plan)}  {terminal.plain(item.path)}"
+        )
+        if sample := item.sample:
+            offer = f"{terminal.plural(sample.count, 'instance')} for {sample.hours} h"
+            price = f"{_usd(sample.usd_per_hour)} USD for one instance and hour in an offer of {sample.as_of}"
+            lines += terminal.wrapped(f"for scale only: {price} ({offer}; {sample.source})", columns, indent="      ")
+    return lines
+
+
+def _not_priced(items: tuple[NotPriced, ...]) -> list[str]:
+    if not items:
+        return []
+    lines = ["not priced:", *terminal.table([(item.item, item.path, item.why) for item in items])]
+    if any(item.why == cost.NO_REGION for item in items):
+        lines.append("  give the Region with --region, for example --region us-west-2")
+    return lines
+
+
+def _row(item: Metered, source: int) -> tuple[str, str, str, str]:
+    what = f"{item.quantity:,} GiB {item.item}" if item.unit == "GiB" else f"{item.quantity:,} x {item.item}"
+    return _usd(item.usd_per_hour), what, item.path, f"[{source}]"
+
+
+def _source(item: Metered) -> str:
+    return f"{item.source}; as of {item.as_of}"
+
+
+def _listed(sources: list[str], columns: int) -> list[str]:
+    if not sources:
+        return []
+    lines = ["prices:"]
+    for number, source in enumerate(sources, 1):
+        lines += terminal.wrapped(f"[{number}] {source}", columns, indent="  ", hang="    ")
+    return lines

@@ -1,0 +1,161 @@
+"""What every command does first: read PATH, look whether its own app refused it, and judge it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from hyperpod_constructs import rules
+from hyperpod_constructs.cli import terminal
+from hyperpod_constructs.cloudformation import assembly
+from hyperpod_constructs.cloudformation.assembly import Assembly
+from hyperpod_constructs.cloudformation.stack import Resource
+from hyperpod_constructs.cloudformation.validation import REPORT, PluginReport
+from hyperpod_constructs.findings import Finding, Severity
+from hyperpod_constructs.model import template
+from hyperpod_constructs.model.deployment import Deployment
+
+ACKNOWLEDGED_AS: Final = "HyperPod::"
+"""What `hp.acknowledge` puts before a rule id: the name of our validation plugin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledged:
+    """A finding that the author of the app knows of and accepts.
+
+    Attributes:
+        finding: What was found.
+        reason: Why it is accepted.
+    """
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """What PATH holds.
+
+    Attributes:
+        read: Its stacks.
+        deployment: What they deploy.
+        refusal: That its own app refused it; `None` where it did not.
+    """
+
+    read: Assembly
+    deployment: Deployment
+    refusal: Finding | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What the rules say.
+
+    Attributes:
+        findings: What stands; the refusal first.
+        acknowledged: What was acknowledged. Fatal findings never are.
+    """
+
+    findings: tuple[Finding, ...]
+    acknowledged: tuple[Acknowledged, ...]
+
+    @property
+    def stops(self) -> bool:
+        """Whether a deployment with these findings is refused."""
+        return any(finding.severity.stops for finding in self.findings)
+
+    def counts(self) -> dict[Severity, int]:
+        """Number of findings by severity, worst first, without zeros."""
+        numbers = {severity: sum(f.severity is severity for f in self.findings) for severity in Severity}
+        return {severity: number for severity, number in numbers.items() if number}
+
+
+def read(path: str, region: str | None) -> Input:
+    """Reads PATH, and says on standard error what of it no rule can see.
+
+    Args:
+        path: What the user typed.
+        region: Region to assume where PATH does not say one.
+
+    Raises:
+        UnreadableTemplate: if PATH is nothing that can be read.
+    """
+    found = assembly.read(path)
+    deployment = template.decode(found, region=region)
+    for note in _notes(found, deployment):
+        print(f"hyperpod: note: {terminal.plain(note)}", file=sys.stderr)
+    return Input(read=found, deployment=deployment, refusal=_refusal(found))
+
+
+def judge(source: Input) -> Judged:
+    """Runs every rule and sets apart what was acknowledged."""
+    findings = [source.refusal] if source.refusal else []
+    acknowledged = []
+    for finding in rules.check(source.deployment):
+        reason = _reason(source.read, finding)
+        if reason is None:
+            findings.append(finding)
+        else:
+            acknowledged.append(Acknowledged(finding=finding, reason=reason))
+    return Judged(findings=tuple(findings), acknowledged=tuple(acknowledged))
+
+
+def refuse(refusal: Finding) -> int:
+    """Says that PATH is what a refused synth left behind, and returns the exit code for it."""
+    print(
+        f"hyperpod: {terminal.plain(refusal.path)}: {terminal.plain(refusal.message)}; {refusal.fix}", file=sys.stderr
+    )
+    return 1
+
+
+def _reason(read_from: Assembly, finding: Finding) -> str | None:
+    """Why a finding is acknowledged; `None` where it is not or cannot be."""
+    if finding.severity is Severity.FATAL:
+        return None
+    return read_from.acknowledged(finding.path).get(ACKNOWLEDGED_AS + finding.rule)
+
+
+def _refusal(read_from: Assembly) -> Finding | None:
+    """The finding that stands for a synth that failed: the files it leaves look whole."""
+    report = read_from.validation_report
+    if report is None or not report.failed:
+        return None
+    said = "; ".join(_said(plugin) for plugin in report.plugins if plugin.failed)
+    return Finding(
+        rule=rules.NOT_CHECKED,
+        severity=Severity.FATAL,
+        path=str(read_from.path),
+        message=f"the app that wrote this folder was refused by its own checks ({said}): it must not be deployed",
+        fix="correct what the checks name, then synthesize again",
+        source=REPORT,
+        file=str(read_from.path / REPORT),
+    )
+
+
+def _said(plugin: PluginReport) -> str:
+    """What made a validation plugin fail, in a few words."""
+    ids = sorted({violation.rule for violation in plugin.violations if violation.severity in {"error", "fatal"}})
+    if not plugin.violations:
+        return f"{plugin.plugin} did not run to its end"
+    return f"{plugin.plugin}: {', '.join(ids)}" if ids else plugin.plugin
+
+
+def _notes(found: Assembly, deployment: Deployment) -> Iterator[str]:
+    """What a reader could take for checked and is not."""
+    for skipped in found.skipped:
+        yield f"skipped {skipped.reason}"
+    for stack in found.stacks:
+        if stack.unread:
+            yield f"{stack.file}: not checked, because only CloudFormation can expand it: {', '.join(stack.unread)}"
+        elsewhere = [nested.logical_id for nested in stack.resources() if _is_elsewhere(nested)]
+        if elsewhere:
+            yield f"{stack.file}: not checked, because their templates are not in PATH: nested {', '.join(elsewhere)}"
+    if not deployment.clusters:
+        yield f"{found.path}: has no AWS::SageMaker::Cluster, so there is no cluster to check"
+
+
+def _is_elsewhere(resource: Resource) -> bool:
+    """Whether a resource nests a stack whose template was not found."""
+    return resource.type == "AWS::CloudFormation::Stack" and resource.logical_id not in resource.stack.nested

@@ -1,0 +1,135 @@
+"""`hyperpod summary`: what a deployment amounts to, on one page; `make synth` ends with it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from itertools import groupby
+
+from hyperpod_constructs.cli import check, cost as cost_command, inputs, terminal
+from hyperpod_constructs.cli.inputs import Judged
+from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.planning import cost, quotas, totals
+from hyperpod_constructs.planning.cost import Cost
+from hyperpod_constructs.planning.quotas import NeededQuota
+from hyperpod_constructs.planning.totals import ClusterTotals, PlanDates, SubnetUse, Totals
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the summary; 1 where a deployment would be refused."""
+    source = inputs.read(arguments.path, arguments.region)
+    if source.refusal:
+        return inputs.refuse(source.refusal)
+    judged = inputs.judge(source)
+    if arguments.format == "json":
+        print(json.dumps(_as_data(source.deployment, judged), indent=2, default=_moment))
+    else:
+        print("\n".join(_text(source.deployment, judged, arguments)))
+    return 1 if judged.stops else 0
+
+
+def _as_data(deployment: Deployment, judged: Judged) -> dict[str, object]:
+    found = asdict(totals.of(deployment))
+    needed = [{**asdict(quota), "command": quota.command} for quota in quotas.needed(deployment)]
+    return {**found, "cost": cost_command.as_data(cost.hourly(deployment)), "quotas": needed, **check.as_data(judged)}
+
+
+def _moment(value: object) -> str:
+    """A moment as JSON shows it."""
+    if not isinstance(value, datetime):
+        raise TypeError(f"{type(value).__name__} is not meant for JSON")
+    return value.isoformat()
+
+
+def _text(deployment: Deployment, judged: Judged, arguments: argparse.Namespace) -> list[str]:
+    found, money = totals.of(deployment), cost.hourly(deployment)
+    return [
+        *(line for cluster in found.clusters for line in _cluster(cluster)),
+        *_subnets(found.subnets),
+        *(line for plan in found.plans for line in _plan(plan, money)),
+        "cost per hour",
+        *("  " + line for line in cost_command.text(money, terminal.width() - 2)),
+        *_quotas(quotas.needed(deployment)),
+        *_findings(judged),
+        *_next_steps(found, arguments),
+    ]
+
+
+def _cluster(cluster: ClusterTotals) -> Iterator[str]:
+    yield f"cluster {terminal.plain(cluster.name or cluster.path)}"
+    nodes = [f"{cluster.usable:,} usable", f"{cluster.spare:,} spare"]
+    nodes += [f"{cluster.service:,} for controller and login"] if cluster.service else []
+    yield f"  nodes         {', '.join(nodes)}"
+    for accelerators in cluster.accelerators:
+        yield f"  accelerators  {accelerators.usable:,} {accelerators.name} usable, {accelerators.spare:,} spare"
+    for path in cluster.uncounted:
+        yield f"  not counted   {terminal.plain(path)}: its number of instances is not known"
+    for path in cluster.unknown_types:
+        yield f"  not counted   accelerators of {terminal.plain(path)}: its instance type is not known"
+
+
+def _subnets(subnets: tuple[SubnetUse, ...]) -> list[str]:
+    rows = []
+    for use in subnets:
+        used = f"{use.used:,}" if use.complete else f"at least {use.used:,}"
+        available = "of an unknown number" if use.available is None else f"of {use.available:,}"
+        place = " ".join(word for word in (use.zone, use.cidr) if word)
+        rows.append((use.path, place, used, available))
+    return ["addresses used by nodes, spares included", *terminal.table(rows, right={2})] if rows else []
+
+
+def _plan(plan: PlanDates, money: Cost) -> Iterator[str]:
+    number = "an unknown number of" if plan.instances is None else f"{plan.instances:,}"
+    yield f"training plan {terminal.plain(plan.plan)}"
+    yield f"  instances     {number} for {', '.join(map(terminal.plain, plan.groups))}"
+    if plan.arrives is None:
+        yield "  dates         not known: hyperpod:intent metadata of the cluster does not say"
+        return
+    yield f"  arrive        {_hour(plan.arrives)}"
+    yield f"  until then    {cost_command.by_the_hour(money)} for everything else, from the day of the deployment"
+    if plan.leaves is not None:
+        yield f"  leave         from {_hour(plan.leaves)}, an hour before the plan ends"
+
+
+def _hour(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _quotas(needed: tuple[NeededQuota, ...]) -> Iterator[str]:
+    for region, quotas_there in groupby(needed, key=lambda quota: quota.region):
+        there = list(quotas_there)
+        place = terminal.plain(region or "a Region that is not known")
+        yield f"quotas needed in {place} (what was seen in other accounts may differ from yours)"
+        yield from terminal.table([(_number(quota), quota.quota.name, _seen(quota)) for quota in there], right={0})
+        commands = [quota.command for quota in there if not quota.likely_enough]
+        if commands:
+            yield "to ask for more, or to find a code by name (the answer must name the same quota; it can take days):"
+            yield from ("  " + terminal.plain(command) for command in commands)
+
+
+def _number(quota: NeededQuota) -> str:
+    return f"{quota.needed:,}" if quota.complete else f"at least {quota.needed:,}"
+
+
+def _seen(quota: NeededQuota) -> str:
+    seen = quota.quota.seen
+    if not seen:
+        return ""
+    return f"seen: {seen[0]:,}" if len(seen) == 1 else f"seen: {seen[0]:,} to {seen[-1]:,}"
+
+
+def _findings(judged: Judged) -> list[str]:
+    if not judged.findings and not judged.acknowledged:
+        return ["findings: none"]
+    return [f"findings: {check.counts(judged)}", *(line for f in judged.findings for line in check.block(f))]
+
+
+def _next_steps(found: Totals, arguments: argparse.Namespace) -> list[str]:
+    words = [arguments.path, *(["--region", arguments.region] if arguments.region else [])]
+    rows = [(shlex.join(["hyperpod", "check", *words]), "the findings again, also as JSON or SARIF")]
+    rows += [("hyperpod rules ID", "why a rule exists, and who says so")]
+    return ["next", *terminal.table(rows)] if found.clusters else []

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore import UNSIGNED, exceptions as botocore_errors, xform_name
+from botocore.config import Config
+
+from hyperpod_constructs.account import gateway
+from hyperpod_constructs.account.gateway import READS, Gateway, ListedNode
+from hyperpod_constructs.errors import AccountError, AccountUnavailable, NotInAccount
+from tests.account.conftest import Account, group, node
+
+RING = Path(gateway.__file__).parent
+
+
+class TestReadsOnly:
+    def test_every_operation_that_the_ring_calls_is_a_describe_or_a_list(self, account: Account) -> None:
+        called = {call for file in RING.glob("*.py") for call in _calls(ast.parse(file.read_text()))}
+        operations = {xform_name(name): name for name in account.gateway._sagemaker.meta.service_model.operation_names}
+        assert {operations[call] for call in called} == set(READS)
+        assert [name for name in READS if not name.startswith(("Describe", "List"))] == []
+
+    def test_sagemaker_is_the_only_service(self) -> None:
+        trees = [ast.parse(file.read_text()) for file in RING.glob("*.py")]
+        made = [n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "client"]
+        services = [ast.unparse(n) for tree in trees for n in ast.walk(tree) if _makes_a_client(n)]
+        assert len(made) == 1
+        assert [service.split("'")[1] for service in services] == ["sagemaker"]
+
+    def test_boto3_is_loaded_only_when_an_account_is_opened(self) -> None:
+        code = """
+import sys
+import hyperpod_constructs.cli, hyperpod_constructs.cli.status, hyperpod_constructs.account.status
+print(sorted({"boto3", "botocore"} & set(sys.modules)))
+"""
+        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+        assert found.stdout == "[]\n"
+
+
+def _calls(tree: ast.AST) -> set[str]:
+    """What is called on a client, through a paginator or directly."""
+    found = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and _is_client(n.value)}
+    pages = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func).endswith(".get_paginator")]
+    return found - {"get_paginator"} | {ast.literal_eval(call.args[0]) for call in pages}
+
+
+def _is_client(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "_sagemaker"
+
+
+def _makes_a_client(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "client"
+
+
+class TestDescribeCluster:
+    def test_has_status_reason_and_groups(self, account: Account) -> None:
+        account.stub.add_response(
+            "describe_cluster",
+            {
+                "ClusterArn": "arn",
+                "ClusterName": "Frontier",
+                "ClusterStatus": "Failed",
+                "FailureMessage": "no capacity",
+                "InstanceGroups": [group("p5", 32, CurrentCount=20, Status="Degraded", TrainingPlanStatus="Active")],
+                "RestrictedInstanceGroups": [group("nova", 4)],
+            },
+            {"ClusterName": "Frontier"},
+        )
+        found = account.gateway.describe_cluster("Frontier")
+        p5, nova = found.groups
+        assert (found.name, found.status, found.failure_message) == ("Frontier", "Failed", "no capacity")
+        assert (p5.name, p5.current, p5.target, p5.status, p5.plan_status) == ("p5", 20, 32, "Degraded", "Active")
+        assert (nova.name, nova.target, nova.plan_status) == ("nova", 4, None)
+
+    def test_takes_what_aws_leaves_out_for_nothing(self, account: Account) -> None:
+        answer = {"ClusterArn": "arn", "ClusterStatus": "Creating", "InstanceGroups": [{"InstanceGroupName": "a"}]}
+        account.stub.add_response("describe_cluster", {**answer, "FailureMessage": ""})
+        found = account.gateway.describe_cluster("Frontier")
+        (only,) = found.groups
+        assert (found.name, found.failure_message) == ("Frontier", None)
+        assert (only.current, only.target, only.instance_type, only.status) == (0, 0, None, None)
+
+
+class TestListClusterNodes:
+    def test_reads_every_page(self, account: Account) -> None:
+        asked = {"ClusterName": "Frontier", "MaxResults": 100}
+        first = {"ClusterNodeSummaries": [node("p5", "Running")], "NextToken": "more"}
+        account.stub.add_response("list_cluster_nodes", first, asked)
+        last = {"ClusterNodeSummaries": [node("login", "Pending")]}
+        account.stub.add_response("list_cluster_nodes", last, {**asked, "NextToken": "more"})
+        assert account.gateway.list_cluster_nodes("Frontier") == (
+            ListedNode(group="p5", status="Running"),
+            ListedNode(group="login", status="Pending"),
+        )
+
+
+class TestAnErrorOfAws:
+    @pytest.mark.parametrize(
+        ("code", "message"),
+        [("ResourceNotFound", "Cluster not found"), ("ValidationException", "Could not find cluster 'Frontier'.")],
+    )
+    def test_that_there_is_no_cluster_names_the_region_that_was_asked(
+        self, account: Account, code: str, message: str
+    ) -> None:
+        account.fails(code, message)
+        with pytest.raises(NotInAccount, match="there is no cluster Frontier in us-west-2, the Region that was asked"):
+            account.gateway.describe_cluster("Frontier")
+
+    def test_that_access_is_denied_names_the_permission(self, account: Account) -> None:
+        said = "User: arn:aws:iam::111122223333:user/ci is not authorized"
+        account.fails("AccessDeniedException", said, call="list_cluster_nodes")
+        with pytest.raises(AccountError, match=r"no permission for sagemaker:ListClusterNodes in us-west-2.*user/ci"):
+            account.gateway.list_cluster_nodes("Frontier")
+
+    @pytest.mark.parametrize(
+        ("code", "expected"),
+        [
+            ("ExpiredTokenException", "the AWS credentials have expired: sign in again"),
+            ("UnrecognizedClientException", "does not accept these credentials in us-west-2: they are wrong, or the"),
+            ("ValidationException", "sagemaker:DescribeCluster failed in us-west-2 with ValidationException: as said"),
+        ],
+    )
+    def test_that_lasts_is_one_line(self, account: Account, code: str, expected: str) -> None:
+        account.fails(code, "as said")
+        with pytest.raises(AccountError, match=expected) as caught:
+            account.gateway.describe_cluster("Frontier")
+        assert not isinstance(caught.value, AccountUnavailable | NotInAccount)
+
+    @pytest.mark.parametrize(("code", "status"), [("ThrottlingException", 400), ("InternalFailure", 500), ("503", 503)])
+    def test_that_passes_says_so(self, account: Account, code: str, status: int) -> None:
+        account.fails(code, "slow down", status=status)
+        with pytest.raises(AccountUnavailable) as caught:
+            account.gateway.describe_cluster("Frontier")
+        assert caught.value.answered
+
+    def test_about_the_credentials_names_the_call_that_failed(self, account: Account) -> None:
+        answer = {"Error": {"Code": "AccessDenied", "Message": "not authorized to perform: sts:AssumeRole"}}
+        raising(account, botocore_errors.ClientError(answer, "AssumeRole"))
+        with pytest.raises(AccountError, match=r"no permission for AssumeRole in us-west-2.*sts:AssumeRole"):
+            account.gateway.describe_cluster("Frontier")
+
+
+def raising(account: Account, error: Exception) -> None:
+    """Makes the next call fail before anything is sent."""
+
+    def fail(**_: Any) -> None:
+        raise error
+
+    account.gateway._sagemaker.meta.events.register("provide-client-params.sagemaker", fail)
+
+
+class TestAnErrorBeforeAws:
+    @pytest.mark.parametrize(
+        ("error", "expected"),
+        [
+            (botocore_errors.UnauthorizedSSOTokenError(), "sign-in has expired or is missing: sign in again"),
+            (
+                botocore_errors.TokenRetrievalError(provider="sso", error_msg="Token has expired"),
+                "sign-in has expired or is missing: sign in again.*Token has expired",
+            ),
+            (
+                botocore_errors.CredentialRetrievalError(provider="process", error_msg="exit 1"),
+                "AWS cannot be read: .*exit 1",
+            ),
+            (
+                botocore_errors.PartialCredentialsError(provider="env", cred_var="AWS_SECRET_ACCESS_KEY"),
+                "AWS_SECRET_ACCESS_KEY: sign in",
+            ),
+        ],
+    )
+    def test_about_the_credentials_says_what_to_do(self, account: Account, error: Exception, expected: str) -> None:
+        raising(account, error)
+        with pytest.raises(AccountError, match=expected):
+            account.gateway.describe_cluster("Frontier")
+
+    @pytest.mark.parametrize("error", [botocore_errors.ReadTimeoutError, botocore_errors.ProxyConnectionError])
+    def test_on_the_way_may_pass(self, account: Account, error: type[Exception]) -> None:
+        fields = {"endpoint_url": "https://x", "proxy_url": "https://p", "error": "refused"}
+        raising(account, error(**fields))
+        with pytest.raises(AccountUnavailable, match="AWS cannot be reached") as caught:
+            account.gateway.describe_cluster("Frontier")
+        assert not caught.value.answered
+
+    @pytest.mark.usefixtures("_signed_out")
+    def test_where_nothing_listens_names_the_address(self) -> None:
+        from boto3 import Session
+
+        config = Config(signature_version=UNSIGNED, retries={"total_max_attempts": 1})
+        client = Session().client(
+            "sagemaker", region_name="us-west-2", endpoint_url="http://127.0.0.1:9", config=config
+        )
+        with pytest.raises(AccountUnavailable, match=r"AWS cannot be reached: .*127\.0\.0\.1:9"):
+            Gateway(client).describe_cluster("Frontier")
+
+
+@pytest.mark.usefixtures("_signed_out")
+class TestConnect:
+    def test_sends_nothing_and_knows_its_region(self) -> None:
+        assert gateway.connect(profile=None, region="us-west-2").region == "us-west-2"
+
+    def test_takes_the_region_of_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-north-1")
+        assert gateway.connect(profile=None, region=None).region == "eu-north-1"
+
+    def test_without_a_region_says_how_to_give_one(self) -> None:
+        with pytest.raises(AccountError, match="no Region is set: use --region"):
+            gateway.connect(profile=None, region=None)
+
+    def test_with_an_unknown_profile_says_where_to_find_one(self) -> None:
+        with pytest.raises(AccountError, match=r"\(ml\) could not be found: use one of those that `aws configure list"):
+            gateway.connect(profile="ml", region="us-west-2")
+
+    def test_without_credentials_the_first_read_says_so(self) -> None:
+        opened = gateway.connect(profile=None, region="us-west-2")
+        with pytest.raises(AccountError, match="Unable to locate credentials: sign in"):
+            opened.describe_cluster("Frontier")

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from hyperpod_constructs.rules import RULES
+from tests.cli.conftest import Run
+
+LUSTRE = RULES["HP3001"]
+
+
+class TestList:
+    def test_has_every_rule_in_the_order_of_ids(self, run: Run) -> None:
+        result = run("rules")
+        ids = [line.split()[0] for line in result.out.splitlines() if line.startswith("HP")]
+        assert (result.code, ids) == (0, sorted({"HP0000", *RULES}))
+
+    def test_ends_with_the_number_and_how_to_ask_for_more(self, run: Run) -> None:
+        last = run("rules").out.splitlines()[-1]
+        assert last == f"{len(RULES) + 1} rules; `hyperpod rules ID` says why"
+
+    def test_as_json_has_everything_but_the_code(self, run: Run) -> None:
+        rows = run("rules", "--format", "json").data["rules"]
+        assert [row["id"] for row in rows] == sorted({"HP0000", *RULES})
+        assert {frozenset(row) for row in rows} == {frozenset({"id", "severity", "title", "because", "source"})}
+
+
+class TestOne:
+    def test_says_why_and_who_says_so(self, run: Run) -> None:
+        result = run("rules", "HP3001")
+        lines = " ".join(result.out.split())
+        assert result.code == 0
+        assert lines == f"HP3001 error {LUSTRE.title} because: {LUSTRE.because} source: {LUSTRE.source}"
+
+    def test_may_be_typed_in_lower_case(self, run: Run) -> None:
+        assert run("rules", "hp3001").out == run("rules", "HP3001").out
+
+    def test_as_json_has_the_same_form_as_the_list(self, run: Run) -> None:
+        (row,) = run("rules", "HP3001", "--format", "json").data["rules"]
+        assert (row["id"], row["title"]) == ("HP3001", LUSTRE.title)
+
+    def test_unknown_names_near_ones_and_is_exit_2(self, run: Run) -> None:
+        result = run("rules", "HP301")
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith("hyperpod: there is no rule HP301; did you mean HP3")
+        assert result.err.endswith(f"`hyperpod rules` lists all {len(RULES) + 1}\n")
+
+    def test_unlike_any_names_none(self, run: Run) -> None:
+        result = run("rules", "lustre")
+        expected = f"hyperpod: there is no rule lustre; `hyperpod rules` lists all {len(RULES) + 1}\n"
+        assert (result.code, result.err) == (2, expected)
+
+    def test_the_rule_for_checks_that_did_not_run_is_explained(self, run: Run) -> None:
+        assert "a check that did not run must not look like one that found nothing" in run("rules", "HP0000").out

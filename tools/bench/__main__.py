@@ -1,0 +1,59 @@
+"""Ratios of speed within one run: this library against bare L1, `hyperpod check` against a bare Python.
+
+Medians of interleaved runs. Times vary by up to two between machines and runs; ratios vary less.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS = 7
+
+
+def seconds(command: list[str], environment: dict[str, str]) -> float:
+    """How long a command takes; it must succeed."""
+    start = time.perf_counter()
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    return time.perf_counter() - start
+
+
+def compare(title: str, ours: list[str], theirs: list[str], environment: dict[str, str]) -> str:
+    """A table row: medians of both and their ratio, after one run of each that warms caches."""
+    for command in (ours, theirs):
+        seconds(command, environment)
+    pairs = [(seconds(ours, environment), seconds(theirs, environment)) for _ in range(RUNS)]
+    mine, other = (statistics.median(column) for column in zip(*pairs, strict=True))
+    return f"| {title} | {mine:.2f} s | {other:.2f} s | {mine / other:.2f} |"
+
+
+def main() -> None:
+    """Prints the table."""
+    python = sys.executable
+    node = str(Path(python).parent / "node")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "JSII_NODE": node, "CDK_OUTDIR": folder}
+        subprocess.run([python, "app.py"], cwd=ROOT, env=environment, check=True, capture_output=True)
+        rows = [
+            compare(f"app.py over L1, engine {word}", [python, "app.py"], l1, environment | extra)
+            for word, extra in (("on", {}), ("off", {"CDK_VALIDATION": "false"}))
+            for l1 in ([python, "tools/bench/l1_app.py", folder],)
+        ]
+        check = [python, "-m", "hyperpod_constructs.cli", "check", folder]
+        rows.append(
+            compare("hyperpod check over import argparse", check, [python, "-c", "import argparse"], environment)
+        )
+    print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores, medians of {RUNS}\n")
+    print("| what | ours | theirs | ratio |\n| --- | --- | --- | --- |")
+    print("\n".join(rows))
+
+
+if __name__ == "__main__":
+    main()
