@@ -71,7 +71,14 @@ class Foundation(cdk.Stack):
             self, NETWORK, zones=zones, cidr=cidr, egress=egress, endpoints=endpoints
         )
         self.storage = (
-            LustreFileSystem(self, STORAGE, network=self.network, lustre=storage, repositories=repositories)
+            LustreFileSystem(
+                self,
+                STORAGE,
+                network=self.network,
+                zone=self.network.model.standing(zones[0]),
+                lustre=storage,
+                repositories=repositories,
+            )
             if storage
             else None
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final, TypedDict
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
@@ -17,19 +18,36 @@ from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk.budget import ClusterBudget
 from hyperpod_constructs.cdk.cluster import Cluster, NodeRecovery, cluster_model
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
-from hyperpod_constructs.cdk.network import DEFAULT_CIDR, Egress, Network, network_model
+from hyperpod_constructs.cdk.network import DEFAULT_CIDR, Egress, Network, NetworkModel, network_model
 from hyperpod_constructs.cdk.observability import AlertTopic, ClusterNotices
 from hyperpod_constructs.cdk.storage import IFileSystem, file_system_model
 from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup
+from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.model.storage import DataRepository, Lustre
 from hyperpod_constructs.planning import cost
 from hyperpod_constructs.tokens import is_token
 
+MOUNT_POINT: Final = "/fsx"
+"""Where nodes mount the file system: the service's own default."""
+
 _BUDGET_REGION = "us-east-1"
 """Where the budget goes if the cluster's Region lacks the resource type; budgets are global."""
+
+
+class _ClusterFields(TypedDict):
+    """What the cluster is besides where it stands."""
+
+    name: str
+    groups: Sequence[InstanceGroup]
+    slurm: Slurm
+    lifecycle: LifecycleScripts
+    recovery: NodeRecovery
+    tags: Mapping[str, str] | None
+    account: str | None
+    region: str | None
 
 
 class SlurmTraining(cdk.Stack):
@@ -41,7 +59,7 @@ class SlurmTraining(cdk.Stack):
 
     Args:
         scope: The app or a stage.
-        id: Name of the cluster and of its stacks.
+        id: Name of the cluster and of its stacks; in a Stage the stage's name comes before it.
         env: Account and Region. Without them zones and prices cannot be checked.
         zone: Zone id in which cluster and file system stand, for example `usw2-az2`: the plan's, if there is one.
         groups: Instance groups: one controller, login nodes, compute nodes.
@@ -100,38 +118,36 @@ class SlurmTraining(cdk.Stack):
         acknowledge: Mapping[str, str] | None = None,
     ) -> None:
         """Checks everything, then makes the stacks."""
+        check_whole("generation", generation, low=1, high=999)
         groups = [_with_health_checks(group) for group in groups]
         zones = _zones(zone, groups)
-        name = id if generation == 1 else f"{id}-{generation}"
         slurm, lifecycle = slurm or Slurm(), lifecycle or LifecycleScripts.ami_only()
-        # The same as will be made, as the rules see it: nothing is left in the tree for whoever catches the exception.
-        seen_network = network.model if network else network_model(f"{id}-Foundation/{NETWORK}", zones, cidr)
-        made = storage if isinstance(storage, Lustre) else None
-        seen_storage = (
-            file_system_model(f"{id}-Foundation/{STORAGE}", made, seen_network.placement(zone), repositories)
-            if made
-            else storage and storage.model  # type: ignore[union-attr]  # not a Lustre value here
+        # `Stage.of` gives the parent of a stage, not the stage itself.
+        stage = scope if isinstance(scope, cdk.Stage) else cdk.Stage.of(scope)
+        # Stages deploy to one account, too: their clusters must not have one name.
+        parts = [stage.stage_name if stage else "", id, str(generation) if generation > 1 else ""]
+        name = "-".join(filter(None, parts))
+        lustre, existing = (storage, None) if isinstance(storage, Lustre) else (None, storage)
+        seen = _as_the_rules_see_it(
+            "/".join(filter(None, [scope.node.path, id])),
+            network=network.model if network else None,
+            zones=zones,
+            cidr=cidr,
+            lustre=lustre,
+            existing=existing,
+            repositories=repositories,
+            cluster={
+                "name": name,
+                "groups": groups,
+                "slurm": slurm,
+                "lifecycle": lifecycle,
+                "recovery": recovery,
+                "tags": tags,
+                "account": env.account if env else None,
+                "region": env.region if env else None,
+            },
         )
-        seen = Deployment(
-            clusters=(
-                cluster_model(
-                    f"{id}/Cluster",
-                    name=name,
-                    groups=groups,
-                    slurm=slurm,
-                    network=seen_network,
-                    mounts={"/fsx": seen_storage} if seen_storage else {},
-                    lifecycle=lifecycle,
-                    recovery=recovery,
-                    tags=tags,
-                    account=env.account if env else None,
-                    region=env.region if env else None,
-                ),
-            ),
-            subnets=seen_network.subnets,
-            security_groups=seen_network.security_groups,
-            file_systems=(seen_storage,) if seen_storage else (),
-        )
+        # Before anything is made: nothing is left in the tree for whoever catches the exception.
         validation.refuse_errors(seen, acknowledge)
 
         self.foundation = Foundation(
@@ -143,21 +159,22 @@ class SlurmTraining(cdk.Stack):
             cidr=cidr,
             egress=egress,
             endpoints=endpoints,
-            storage=made,
+            storage=lustre,
             repositories=repositories,
             emails=alerts,
             termination_protection=termination_protection,
         )
         super().__init__(scope, id, env=env, description=f"HyperPod cluster {name}, scheduled by Slurm")
-        file_system = self.foundation.storage or (None if made else storage)
+        file_system: IFileSystem | None = self.foundation.storage or existing
         self.cluster = Cluster(
             self,
             "Cluster",
             name=name,
             network=self.foundation.network,
+            zone=self.foundation.network.model.standing(zone),
             groups=groups,
             slurm=slurm,
-            mounts={"/fsx": file_system} if file_system else None,  # type: ignore[dict-item]  # a Lustre was made above
+            mounts={MOUNT_POINT: file_system} if file_system else None,
             lifecycle=lifecycle,
             recovery=recovery,
             roles=roles,
@@ -172,10 +189,35 @@ class SlurmTraining(cdk.Stack):
             _budget_stack(scope, id, env=env, emails=alerts, budget=budget or Budget(), seen=seen) if alerts else None
         )
         add_outputs(self, self.cluster, seen)
-        stacks = [self.foundation, self, *([self.budget_stack] if self.budget_stack else [])]
-        for stack in stacks:
+        for stack in (self.foundation, self, *([self.budget_stack] if self.budget_stack else [])):
             for key, value in sorted((tags or {}).items()):
                 cdk.Tags.of(stack).add(key, value)
+
+
+def _as_the_rules_see_it(
+    path: str,
+    *,
+    network: NetworkModel | None,
+    zones: Sequence[str],
+    cidr: str,
+    lustre: Lustre | None,
+    existing: IFileSystem | None,
+    repositories: Sequence[DataRepository],
+    cluster: _ClusterFields,
+) -> Deployment:
+    """All that the blueprint will make, with the paths that it will have."""
+    seen = network or network_model(f"{path}-Foundation/{NETWORK}", zones, cidr)
+    zone = seen.standing(zones[0])
+    storage = existing.model if existing else None
+    if lustre:
+        storage = file_system_model(f"{path}-Foundation/{STORAGE}", lustre, seen.placement(zone), repositories)
+    mounts = {MOUNT_POINT: storage} if storage else {}
+    return Deployment(
+        clusters=(cluster_model(f"{path}/Cluster", network=seen, zone=zone, mounts=mounts, **cluster),),
+        subnets=(*seen.subnets, *([existing.subnet] if existing and existing.subnet else [])),
+        security_groups=seen.security_groups,
+        file_systems=tuple(mounts.values()),
+    )
 
 
 def _budget_stack(

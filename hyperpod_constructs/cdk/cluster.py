@@ -19,6 +19,7 @@ from hyperpod_constructs.cdk.storage import IFileSystem
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model, intent
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
 from hyperpod_constructs.model.storage import FileSystem, Mount, NodeVolume
@@ -34,6 +35,7 @@ def cluster_model(
     groups: Sequence[InstanceGroup],
     slurm: Slurm,
     network: NetworkModel,
+    zone: str | None = None,
     mounts: Mapping[str, FileSystem],
     lifecycle: LifecycleScripts,
     recovery: NodeRecovery = "Automatic",
@@ -45,6 +47,7 @@ def cluster_model(
 
     Groups are sorted by name, so that their order in the code changes nothing.
     """
+    check_name("cluster name", name)
     shared = tuple(
         Mount(kind="lustre", path=where, file_system=file_system.path) for where, file_system in sorted(mounts.items())
     )
@@ -67,7 +70,7 @@ def cluster_model(
         orchestrator=slurm,
         provisioning="Continuous",
         recovery=recovery,
-        placement=network.placement(),
+        placement=network.placement(zone),
         tags=dict(tags or {}),
         account=account,
         region=region,
@@ -91,6 +94,7 @@ class Cluster(Construct):
         name: Name of the cluster, 1 to 63 letters, digits and hyphens. Fixed on purpose: a change that CloudFormation
             would carry out by building a second cluster beside the first is refused, because the name is in use.
         network: Where it stands; cannot be changed later.
+        zone: In which of the network's zones. Defaults to the first. Cannot be changed later.
         groups: Its instance groups: one controller, login nodes, compute nodes.
         slurm: How Slurm is run.
         mounts: File systems by folder, for all groups that have no mounts of their own. New nodes only.
@@ -121,6 +125,7 @@ class Cluster(Construct):
         *,
         name: str,
         network: Network,
+        zone: str | None = None,
         groups: Sequence[InstanceGroup],
         slurm: Slurm | None = None,
         mounts: Mapping[str, IFileSystem] | None = None,
@@ -135,6 +140,7 @@ class Cluster(Construct):
         self._mounts = dict(mounts or {})
         self._slurm = slurm or Slurm()
         self._network = network
+        self._zone = zone
         lifecycle = lifecycle or LifecycleScripts.ami_only()
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
@@ -144,6 +150,7 @@ class Cluster(Construct):
             groups=groups,
             slurm=self._slurm,
             network=network.model,
+            zone=zone,
             mounts={where: each.model for where, each in self._mounts.items()},
             lifecycle=lifecycle,
             recovery=recovery,
@@ -232,7 +239,7 @@ class Cluster(Construct):
             node_provisioning_mode="Continuous",
             node_recovery=str(seen.recovery),
             orchestrator=properties.orchestrator(self._slurm),
-            vpc_config=properties.vpc_config(self._network.ids()),
+            vpc_config=properties.vpc_config(self._network.ids(self._zone)),
             tags=[cdk.CfnTag(key=key, value=str(value)) for key, value in sorted(seen.tags.items())] or None,
         )
 

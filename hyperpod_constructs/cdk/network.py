@@ -70,6 +70,10 @@ class NetworkModel:
             raise InvalidValue(f"the network has no subnet in {zone}; it has {', '.join(self.zones)}")
         return self.subnets[self.zones.index(zone) if zone else 0]
 
+    def standing(self, zone: str) -> str | None:
+        """The zone to ask for when something shall stand in `zone`: `None`, the first, where zones are not known."""
+        return zone if zone in self.zones or all(subnet.zone for subnet in self.subnets) else None
+
     def placement(self, zone: str | None = None) -> VpcPlacement:
         """Subnet and security group of a zone; by default the cluster's."""
         return VpcPlacement(subnets=(self.subnet(zone).path,), security_groups=(self.security_group,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hyperpod_constructs.model._checks import check_whole
+from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.tokens import Unknown
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
 from hyperpod_constructs.catalog import instances
 from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model._checks import check_name, check_one_of, check_whole
+from hyperpod_constructs.model.checks import check_name, check_one_of, check_whole
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.storage import Mount, NodeVolume
@@ -202,6 +203,22 @@ class AutoPatch:
         check_one_of("patching strategy", self.when, ("WhenIdle", "WhenAllIdle"))
 
 
+class GroupOptions(TypedDict, total=False):
+    """What a group may have besides its name, type and count; see `InstanceGroup`."""
+
+    min_count: int | None
+    threads_per_core: int | None
+    capacity: Capacity | None
+    volumes: Sequence[NodeVolume]
+    mounts: Sequence[Mount]
+    health_checks: Sequence[DeepHealthCheck] | None
+    patching: AutoPatch | None
+    scheduled_update: ScheduledUpdate | None
+    zone: str | None
+    image_id: str | None
+    network_interface: Literal["efa", "efa-only"] | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceGroup:
     """Nodes of one kind: one type, one role, one place.
@@ -274,20 +291,20 @@ class InstanceGroup:
 
     @classmethod
     def controller(
-        cls, instance_type: str | InstanceType, *, name: str = "controller", **options: object
+        cls, instance_type: str | InstanceType, *, name: str = "controller", **options: Unpack[GroupOptions]
     ) -> InstanceGroup:
         """The one node that runs slurmctld.
 
         Args:
             instance_type: A CPU type such as `ml.m5.4xlarge`.
             name: Name of the group.
-            **options: Further fields of `InstanceGroup`.
+            **options: Further fields, see `InstanceGroup`.
         """
-        return cls._of(name, instance_type, "Controller", {"count": 1, **options})
+        return cls._of(name, instance_type, "Controller", options, count=1)
 
     @classmethod
     def login(
-        cls, instance_type: str | InstanceType, *, name: str = "login", count: int = 1, **options: object
+        cls, instance_type: str | InstanceType, *, name: str = "login", count: int = 1, **options: Unpack[GroupOptions]
     ) -> InstanceGroup:
         """Nodes that people log in to.
 
@@ -295,9 +312,9 @@ class InstanceGroup:
             instance_type: A CPU type such as `ml.m5.2xlarge`.
             name: Name of the group.
             count: Number of login nodes.
-            **options: Further fields of `InstanceGroup`.
+            **options: Further fields, see `InstanceGroup`.
         """
-        return cls._of(name, instance_type, "Login", {"count": count, **options})
+        return cls._of(name, instance_type, "Login", options, count=count)
 
     @classmethod
     def compute(
@@ -308,7 +325,7 @@ class InstanceGroup:
         count: int,
         spares: int = 0,
         partition: str | None = None,
-        **options: object,
+        **options: Unpack[GroupOptions],
     ) -> InstanceGroup:
         """Nodes that run jobs.
 
@@ -318,18 +335,39 @@ class InstanceGroup:
             count: Nodes that jobs may use.
             spares: Further nodes that wait for a failure.
             partition: Slurm partition. Defaults to the name of the group.
-            **options: Further fields of `InstanceGroup`.
+            **options: Further fields, see `InstanceGroup`.
         """
-        fields = {"count": count, "spares": spares, "partitions": (partition or name,), **options}
-        return cls._of(name, instance_type, "Compute", fields)
+        return cls._of(
+            name, instance_type, "Compute", options, count=count, spares=spares, partitions=(partition or name,)
+        )
 
     @classmethod
     def _of(
-        cls, name: str, instance_type: str | InstanceType, node_type: NodeType, fields: dict[str, object]
+        cls,
+        name: str,
+        instance_type: str | InstanceType,
+        node_type: NodeType,
+        options: GroupOptions,
+        *,
+        count: int,
+        spares: int = 0,
+        partitions: tuple[str, ...] = (),
     ) -> InstanceGroup:
         described = instance_type if isinstance(instance_type, InstanceType) else None
-        type_name = described.name if described else instance_type
-        return cls(name=name, instance_type=type_name, described=described, node_type=node_type, **fields)  # type: ignore[arg-type]  # checked by the dataclass
+        type_name = instance_type.name if isinstance(instance_type, InstanceType) else instance_type
+        given: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
+        }
+        return cls(
+            name=name,
+            instance_type=type_name,
+            described=described,
+            node_type=node_type,
+            count=count,
+            spares=spares,
+            partitions=partitions,
+            **given,
+        )
 
     @property
     def instances(self) -> int | Unknown:

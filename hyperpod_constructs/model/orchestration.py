@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model._checks import check_one_of, check_whole
+from hyperpod_constructs.model.checks import check_one_of, check_whole
 from hyperpod_constructs.tokens import Unknown, is_token
 
 STRATEGIES: Final = ("Overwrite", "Managed", "Merge")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model._checks import check_one_of, check_whole
+from hyperpod_constructs.model.checks import check_one_of, check_whole
 from hyperpod_constructs.tokens import Unknown, is_token
 
 DeploymentType: TypeAlias = Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"]

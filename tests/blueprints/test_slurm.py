@@ -47,7 +47,7 @@ def p5(**options: Any) -> hp.InstanceGroup:
     return hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", **{"count": 30, "spares": 2, "capacity": PLAN, **options})
 
 
-def smoke(app: cdk.App, **options: Any) -> hp.SlurmTraining:
+def smoke(app: cdk.App | cdk.Stage, **options: Any) -> hp.SlurmTraining:
     groups = [hp.InstanceGroup.controller("ml.m5.xlarge"), hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1)]
     return hp.SlurmTraining(app, "Smoke", **{"env": ENV, "zone": "usw2-az2", "groups": groups, **options})
 
@@ -170,6 +170,24 @@ class TestBringYourOwn:
         (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
         assert cluster["VpcConfig"]["Subnets"] == ["subnet-0123456789abcdef0"]
         assert "fs-0123456789abcdef0" in json.dumps(cluster)
+
+    def test_the_cluster_stands_in_the_zone_asked_for_not_in_the_first_of_the_network(self, app: cdk.App) -> None:
+        shared = cdk.Stack(app, "Shared", env=ENV)
+        network = hp.ClusterNetwork(shared, "Network", zones=["usw2-az1", "usw2-az2"])
+        made = frontier(app, network=network)
+        (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
+        (scratch,) = of_type(synthesized(made.foundation), "AWS::FSx::FileSystem").values()
+        assert "az2" in json.dumps(cluster["VpcConfig"]["Subnets"])
+        assert "az2" in json.dumps(scratch["SubnetIds"])
+
+    def test_a_zone_that_the_network_does_not_have_is_refused(self, app: cdk.App) -> None:
+        network = hp.ClusterNetwork(cdk.Stack(app, "Shared", env=ENV), "Network", zones=["usw2-az1"])
+        with pytest.raises(hp.InvalidValue, match="no subnet in usw2-az2; it has usw2-az1"):
+            frontier(app, network=network)
+
+    def test_the_same_blueprint_in_two_stages_makes_two_clusters_with_two_names(self, app: cdk.App) -> None:
+        names = [smoke(cdk.Stage(app, stage, env=ENV)).cluster.cluster_name for stage in ("Test", "Prod")]
+        assert names == ["Test-Smoke", "Prod-Smoke"]
 
     def test_a_subclass_is_a_blueprint_of_an_organisation(self, app: cdk.App) -> None:
         class AcmeTraining(hp.SlurmTraining):

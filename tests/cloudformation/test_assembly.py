@@ -1,6 +1,5 @@
 import json
 import shutil
-import time
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.cloudformation.values import Reference, Text
 from hyperpod_constructs.errors import UnreadableTemplate
 from hyperpod_constructs.tokens import UNKNOWN
+from tests.counting import calls
 
 FIXTURES = Path(__file__).parent / "fixtures"  # from aws-cdk-lib 2.275.0, see fixtures/README.md
 STACK = "AWS::CloudFormation::Stack"
@@ -372,7 +372,7 @@ class TestEnvironments:
 
 
 def test_reading_is_linear_in_the_number_of_stacks(tmp_path: Path) -> None:
-    def seconds(count: int) -> float:
+    def work(count: int) -> int:
         body = template(**{f"R{n}": {} for n in range(20)})
         body["Outputs"] = {"Id": {"Value": {"Ref": "R0"}}}
         use = {
@@ -383,9 +383,7 @@ def test_reading_is_linear_in_the_number_of_stacks(tmp_path: Path) -> None:
         stacks: dict[str, dict[str, Any]] = {f"S{n}": {} for n in range(count)}
         files = {name: body | {"Resources": body["Resources"] | {"Use": {"Type": "T", **use}}} for name in stacks}
         folder = write(tmp_path / str(count), manifest=manifest(**stacks), **files)
-        started = time.perf_counter()
         assert sum(1 for _ in read(folder).resources()) == 21 * count
-        return time.perf_counter() - started
+        return calls(lambda: list(read(folder).resources()))
 
-    seconds(20)  # warm
-    assert seconds(400) < 100 * seconds(40)  # 10 times as many; quadratic would be 100 times, plus noise
+    assert work(100) < 11 * work(10)  # 10 times as many; quadratic would be 100 times

@@ -1,5 +1,3 @@
-import json
-import time
 from pathlib import Path
 
 import pytest
@@ -84,10 +82,8 @@ class TestFile:
     def test_larger_than_cloudformation_takes_is_refused_unread(self, tmp_path: Path) -> None:
         file = tmp_path / "t.json"
         with file.open("wb") as opened:
-            opened.truncate(10 * 1024**3)  # sparse; reading it would take many seconds
-        started = time.perf_counter()
+            opened.truncate(64 * 1024**3)  # sparse; no machine here could hold it in memory
         assert file_refusal(file) == "is larger than the 1,048,576 bytes that CloudFormation accepts"
-        assert time.perf_counter() - started < 1
 
 
 class TestSyntax:
@@ -176,13 +172,3 @@ Resources:
 
         monkeypatch.setattr("hyperpod_constructs.cloudformation.json_source._scan", unexpected)
         assert parse(self.JSON, "t.json").body["Resources"]["A"]["Type"] == "T"
-
-
-def test_half_a_megabyte_is_read_in_well_under_a_second() -> None:
-    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Join": ["", ["a", {"Ref": "B"}]]}}}
-    text = json.dumps({"Resources": {f"Bucket{n}": bucket for n in range(2500)}}, indent=1)
-    assert len(text) > 500_000
-    started = time.perf_counter()
-    document = parse(text, "t.json")
-    assert document.line(("Resources", "Bucket2499")) > 30_000
-    assert time.perf_counter() - started < 2  # measured: 0.2 s

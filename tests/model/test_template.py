@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, VpcPl
 from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.model.storage import Bucket, FileSystem, Lustre, Mount, NodeVolume, Retention
 from hyperpod_constructs.tokens import UNKNOWN
+from tests.counting import calls
 
 FIXTURES = Path(__file__).with_name("fixtures")
 TRAINING = FIXTURES / "training.yaml"
@@ -88,7 +88,10 @@ class TestAWholeTemplate:
                 orchestrator=Slurm(provisioning="all-or-nothing"),
                 placement=VpcPlacement(subnets=("training.yaml/Nodes",), security_groups=("training.yaml/Fabric",)),
                 tags={"owner": "ml-platform"},
-                depends_on=frozenset({"training.yaml/FabricOut", "training.yaml/NodeNetwork"}),
+                depends_on=frozenset(
+                    f"training.yaml/{name}"
+                    for name in ("Fabric", "FabricOut", "Node", "NodeNetwork", "Nodes", "Scratch")
+                ),
                 groups=(
                     InstanceGroup(
                         name="controller",
@@ -326,6 +329,23 @@ class TestPropertiesThatAreNoMap:
         assert read.invalid == (Invalid("app.json/C", f"Properties is {properties!r}; use a map"),)
 
 
+class TestWhatIsThereBeforeACluster:
+    def test_holds_what_its_dependencies_wait_for_in_turn(self, deployment_of: Any) -> None:
+        read = deployment_of(
+            {
+                "C": {"Type": "AWS::SageMaker::Cluster", "DependsOn": "Marker"},
+                "Marker": {"Type": "AWS::SSM::Parameter", "DependsOn": ["In"]},
+                "In": {
+                    "Type": "AWS::EC2::SecurityGroupIngress",
+                    "Properties": {"GroupId": {"Fn::GetAtt": ["Fabric", "GroupId"]}, "IpProtocol": "-1"},
+                },
+                "Fabric": {"Type": "AWS::EC2::SecurityGroup"},
+                "Later": {"Type": "AWS::SSM::Parameter", "DependsOn": ["C"]},
+            }
+        )
+        assert read.clusters[0].depends_on == {"app.json/Marker", "app.json/In", "app.json/Fabric"}
+
+
 class TestManyClusters:
     def resources(self, count: int) -> dict[str, Any]:
         group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": {"Ref": "NRole"}}
@@ -343,12 +363,10 @@ class TestManyClusters:
         copies = [json.loads(text.replace('"N', f'"N{number}')) for number in range(count)]
         return {name: resource for copy in copies for name, resource in copy.items()}
 
-    def test_take_time_in_proportion(self, deployment_of: Any) -> None:
-        def seconds(count: int) -> float:
+    def test_take_work_in_proportion(self, deployment_of: Any) -> None:
+        def work(count: int) -> int:
             resources = self.resources(count)
-            start = time.process_time()
             assert len(deployment_of(resources).clusters) == count
-            return time.process_time() - start
+            return calls(lambda: deployment_of(resources))
 
-        seconds(5)
-        assert seconds(200) < 12 * seconds(40)  # five times as many; quadratic would be 25
+        assert work(100) < 11 * work(10)  # 10 times as many; quadratic would be 100 times

@@ -61,6 +61,11 @@ class TestLustre:
     def test_is_the_only_kind_that_is_read(self, deployment_of: Any) -> None:
         assert deployment_of({"F": file_system(FileSystemType="OPENZFS")}).file_systems == ()
 
+    def test_capacity_is_that_of_the_backup_it_is_made_from(self, deployment_of: Any) -> None:
+        properties = {"FileSystemType": "LUSTRE", "BackupId": "backup-0123456789abcdef0"}
+        (made,) = deployment_of({"Fs": {"Type": "AWS::FSx::FileSystem", "Properties": properties}}).file_systems
+        assert made.lustre.capacity_gib is UNKNOWN
+
 
 class TestRetention:
     @pytest.mark.parametrize(

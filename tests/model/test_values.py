@@ -44,6 +44,15 @@ class TestInstanceGroup:
     def test_instances_are_what_jobs_use_and_the_spares(self) -> None:
         assert hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=30, spares=2).instances == 32
 
+    def test_lists_are_taken_like_tuples(self) -> None:
+        volume = hp.NodeVolume(size_gib=500)
+        group = hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=1, volumes=[volume])
+        assert group.volumes == (volume,)
+
+    def test_a_misspelt_option_is_named(self) -> None:
+        with pytest.raises(TypeError, match="treads_per_core"):
+            hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=1, treads_per_core=1)  # type: ignore[call-arg]  # the point
+
     def test_a_partition_is_called_like_its_group_unless_it_is_named(self) -> None:
         assert hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=1).partitions == ("p5",)
         assert hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=1, partition="train").partitions == ("train",)

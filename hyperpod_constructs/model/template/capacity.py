@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from hyperpod_constructs.cloudformation.values import Reference, Text
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model._checks import check_name
 from hyperpod_constructs.model._reading import Fields, Node, each, every, one_of, optional, otherwise, required
 from hyperpod_constructs.model.capacity import (
     AutoPatch,
@@ -20,6 +19,7 @@ from hyperpod_constructs.model.capacity import (
     Spot,
     TrainingPlan,
 )
+from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement

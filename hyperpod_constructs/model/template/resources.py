@@ -84,18 +84,36 @@ class Resources:
                 yield Found(resource, _properties(resource, self.reading), self.reading)
 
     def created_before(self, found: Found) -> frozenset[str]:
-        """Paths of what is there before a resource, apart from what its properties refer to.
+        """Paths of everything that is there before a resource.
 
-        That is what its DependsOn names, and all of every other stack that it refers to: a stack has outputs once it is
-        complete. The stacks around a nested one are not complete before it.
+        That is what DependsOn names and properties refer to, what those wait for in turn, and all of every other stack
+        that is referred to: a stack has outputs once it is complete. The stacks around a nested one are not.
         """
         own = found.resource.stack
         around = {stack.id for stack in _with_parents(own)}
-        others = (self._assembly.find(reference) for reference in _references(found.resource.properties))
-        complete = {other.stack.id: other.stack for other in others if other and other.stack.id not in around}
-        named = [resource for name in found.resource.depends_on if (resource := own.resource(name))]
-        complete |= {nested.id: nested for each in named if (nested := own.nested.get(each.logical_id))}
-        return frozenset(each.path for each in named).union(*(self._all_of(stack) for stack in complete.values()))
+        complete: dict[str, Stack] = {}
+        waiting, before = [found.resource], {found.resource.logical_id: found.resource}
+        while waiting:
+            each = waiting.pop()
+            if nested := own.nested.get(each.logical_id):
+                complete[nested.id] = nested
+            for other in self._waits_for(each):
+                if other.stack.id not in around:
+                    complete[other.stack.id] = other.stack
+                elif other.stack is own and other.logical_id not in before:
+                    before[other.logical_id] = other
+                    waiting.append(other)
+        own_paths = frozenset(each.path for each in before.values() if each is not found.resource)
+        return own_paths.union(*(self._all_of(stack) for stack in complete.values()))
+
+    def _waits_for(self, resource: Resource) -> Iterator[Resource]:
+        """What a resource names in its DependsOn or refers to."""
+        for name in resource.depends_on:
+            if named := resource.stack.resource(name):
+                yield named
+        for reference in _references(resource.properties):
+            if other := self._assembly.find(reference):
+                yield other
 
     def _all_of(self, stack: Stack) -> frozenset[str]:
         """Paths of all resources of a stack and of those nested in it."""

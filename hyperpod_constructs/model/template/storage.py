@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, Literal
 
 from hyperpod_constructs.model._reading import Fields, Node, each, every, optional, otherwise, required
@@ -38,11 +39,15 @@ def _lustre(resources: Resources) -> Iterator[Found]:
 
 
 def _file_system(found: Found, repositories: list[DataRepository]) -> FileSystem:
+    lustre = found.properties.build(Lustre, _LUSTRE)
+    if found.properties["BackupId"].value is not None and lustre.capacity_gib is None:
+        # The backup decides, and only the account knows it.
+        lustre = replace(lustre, capacity_gib=UNKNOWN)
     return found.properties.build(
         FileSystem,
         _FILE_SYSTEM,
         path=found.path,
-        lustre=found.properties.build(Lustre, _LUSTRE),
+        lustre=lustre,
         retention=found.retention,
         repositories=tuple(repositories),
     )
