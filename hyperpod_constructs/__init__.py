@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from hyperpod_constructs.cdk.validation import acknowledge as acknowledge
     from hyperpod_constructs.errors import (
+        AccountError as AccountError,
         ConfigurationError as ConfigurationError,
         HyperPodError as HyperPodError,
         InvalidCluster as InvalidCluster,
@@ -64,7 +65,14 @@ _MODULES = {
     "cdk.observability": ("AlertTopic", "ClusterNotices"),
     "cdk.storage": ("CheckpointBucket", "IFileSystem", "LustreFileSystem"),
     "cdk.validation": ("acknowledge",),
-    "errors": ("ConfigurationError", "HyperPodError", "InvalidCluster", "InvalidValue", "UnreadableTemplate"),
+    "errors": (
+        "AccountError",
+        "ConfigurationError",
+        "HyperPodError",
+        "InvalidCluster",
+        "InvalidValue",
+        "UnreadableTemplate",
+    ),
     "findings": ("Finding", "Severity"),
     "model.budget": ("Budget",),
     "model.capacity": (

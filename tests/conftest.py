@@ -9,10 +9,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     import aws_cdk as cdk
 
 ROOT = Path(__file__).resolve().parent.parent
-
-ReadTemplate: TypeAlias = "Callable[[cdk.Stack], dict[str, Any]]"
 
 
 def _prepare_environment() -> None:
@@ -59,34 +55,3 @@ def stack(app: cdk.App) -> cdk.Stack:
     import aws_cdk as cdk
 
     return cdk.Stack(app, "Test", env=cdk.Environment(account="111122223333", region="us-west-2"))
-
-
-@pytest.fixture
-def template() -> ReadTemplate:
-    """A function that synthesizes the app of a stack and returns the stack's template as it is on disk."""
-    import aws_cdk as cdk
-
-    def read(stack: cdk.Stack) -> dict[str, Any]:
-        # Forced, or a second call would return what the first one saw.
-        cast("cdk.App", stack.node.root).synth(force=True)
-        stage = cdk.Stage.of(stack)
-        assert stage is not None, "every stack is in an app"
-        return cast("dict[str, Any]", json.loads((Path(stage.outdir) / stack.template_file).read_text()))
-
-    return read
-
-
-@pytest.fixture
-def jsii_messages(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Counts the messages sent to Node by kind (`CreateRequest`, `GetRequest` ...); `clear()` it to start anew."""
-    from jsii._kernel.providers import process
-
-    sent: Counter[str] = Counter()
-    send = process._NodeProcess.send
-
-    def count_and_send(node: process._NodeProcess, request: Any, response_type: Any) -> Any:
-        sent[type(request).__name__] += 1
-        return send(node, request, response_type)
-
-    monkeypatch.setattr(process._NodeProcess, "send", count_and_send)
-    return sent

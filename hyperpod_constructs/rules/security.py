@@ -62,6 +62,7 @@ _WRITES: Final = (
     "s3:DeleteObject",
     "s3:DeleteObjectVersion",
 )
+_WILDCARD: Final = re.compile(r"[*?]")
 _CONTROLS: Final = ("s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:DeleteBucketPolicy", "s3:PutReplicationConfiguration")
 """Actions on a bucket by which a node could give itself the others, or have objects written."""
 
@@ -86,6 +87,11 @@ _WRITERS: Final = {
 
 def overlap(one: str, other: str) -> bool:
     """Whether some text matches both patterns, in which `*` stands for any text and `?` for any character."""
+    # Nearly every pair differs before the first wildcard, and the table below costs the product of the lengths.
+    beginnings = [_WILDCARD.split(pattern, maxsplit=1)[0] for pattern in (one, other)]
+    shorter = min(map(len, beginnings))
+    if beginnings[0][:shorter] != beginnings[1][:shorter]:
+        return False
     # row[j] tells whether the part of `one` read so far and the first j characters of `other` have a text in common.
     row = [True]
     for wanted in other:
