@@ -37,7 +37,7 @@ test: setup ## lint, format check, types, import boundaries, tests
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest
 
-proof: setup ## run tests/proof: what needs real servers on this machine (emulated AWS, Slurm, Prometheus)
+proof: setup ## run tests/proof: what takes minutes or needs servers on this machine
 	@find tests/proof -name 'test_*.py' 2>/dev/null | grep -q . || { echo 'make proof: no test in tests/proof' >&2; exit 1; }
 	$(BIN)/python -m pytest tests/proof
 

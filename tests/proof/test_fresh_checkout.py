@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 def make(checkout: Path, target: str) -> subprocess.CompletedProcess[str]:
     """Runs a target as a user would: without the environment of the tests."""
-    ours = {"CDK_VALIDATION", "JSII_NODE", "PYTHONPATH", "VIRTUAL_ENV"}
+    ours = {"CDK_VALIDATION", "JSII_NODE", "PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
     environment = {key: value for key, value in os.environ.items() if key not in ours}
     environment["PATH"] = environment["PATH"].replace(str(Path(sys.executable).parent) + os.pathsep, "")
     return subprocess.run(
