@@ -39,8 +39,9 @@ def main() -> None:
     python = sys.executable
     node = str(Path(python).parent / "node")
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "JSII_NODE": node, "CDK_OUTDIR": folder}
-        subprocess.run([python, "app.py"], cwd=ROOT, env=environment, check=True, capture_output=True)
+        environment = {**os.environ, "JSII_NODE": node}
+        finished = environment | {"CDK_OUTDIR": folder}
+        subprocess.run([python, "app.py"], cwd=ROOT, env=finished, check=True, capture_output=True)
         rows = [
             compare(f"app.py over L1, engine {word}", [python, "app.py"], l1, environment | extra)
             for word, extra in (("on", {}), ("off", {"CDK_VALIDATION": "false"}))

@@ -1,10 +1,12 @@
 """The same templates from bare L1 resources: what the CDK itself costs, without this library.
 
+It loads the service modules that a hand-written app would, and makes every resource untyped, which is the cheapest way.
 Run with the folder of a finished cdk.out as the only argument.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -22,6 +24,7 @@ def build(outdir: Path) -> cdk.App:
         template = json.loads((outdir / artifact["properties"]["templateFile"]).read_text())
         stack = cdk.Stack(app, name)
         for logical_id, resource in template["Resources"].items():
+            importlib.import_module(f"aws_cdk.aws_{resource['Type'].split('::')[1].lower()}")
             made = cdk.CfnResource(stack, logical_id, type=resource["Type"], properties=resource.get("Properties"))
             made.override_logical_id(logical_id)
         for key, output in template.get("Outputs", {}).items():
