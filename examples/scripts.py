@@ -10,7 +10,7 @@ import hyperpod_constructs as hp
 app = cdk.App()
 stack = cdk.Stack(app, "Research", env=cdk.Environment(account="111122223333", region="us-west-2"))
 
-network = hp.ClusterNetwork.imported(
+network = hp.Network.from_attributes(
     stack,
     "Network",
     vpc_id="vpc-0123456789abcdef0",

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from hyperpod_constructs.catalog.instances import InstanceType as InstanceType
     from hyperpod_constructs.cdk.budget import ClusterBudget as ClusterBudget
     from hyperpod_constructs.cdk.cluster import Cluster as Cluster
+    from hyperpod_constructs.cdk.cluster_network import ClusterNetwork as ClusterNetwork
     from hyperpod_constructs.cdk.lifecycle import LifecycleScripts as LifecycleScripts
     from hyperpod_constructs.cdk.network import (
-        ClusterNetwork as ClusterNetwork,
         ImportedSubnet as ImportedSubnet,
         Network as Network,
     )
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.model.storage import (
         DataRepository as DataRepository,
         Lustre as Lustre,
+        Mount as Mount,
         NodeVolume as NodeVolume,
     )
 
@@ -61,7 +62,8 @@ _MODULES = {
     "cdk.budget": ("ClusterBudget",),
     "cdk.cluster": ("Cluster",),
     "cdk.lifecycle": ("LifecycleScripts",),
-    "cdk.network": ("ClusterNetwork", "ImportedSubnet", "Network"),
+    "cdk.cluster_network": ("ClusterNetwork",),
+    "cdk.network": ("ImportedSubnet", "Network"),
     "cdk.observability": ("AlertTopic", "ClusterNotices"),
     "cdk.storage": ("CheckpointBucket", "IFileSystem", "LustreFileSystem"),
     "cdk.validation": ("acknowledge",),
@@ -86,7 +88,7 @@ _MODULES = {
         "TrainingPlan",
     ),
     "model.orchestration": ("AccountingDatabase", "Slurm"),
-    "model.storage": ("DataRepository", "Lustre", "NodeVolume"),
+    "model.storage": ("DataRepository", "Lustre", "Mount", "NodeVolume"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

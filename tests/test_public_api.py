@@ -63,6 +63,7 @@ def test_the_exported_names_are_pinned() -> None:
         "LifecycleScripts",
         "Lustre",
         "LustreFileSystem",
+        "Mount",
         "Network",
         "NodeVolume",
         "OnDemand",

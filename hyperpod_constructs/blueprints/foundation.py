@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import aws_cdk as cdk
 from constructs import Construct
 
-from hyperpod_constructs.cdk.network import ClusterNetwork, Egress, Network
+from hyperpod_constructs.cdk.cluster_network import ClusterNetwork
+from hyperpod_constructs.cdk.network import Egress, Network
 from hyperpod_constructs.cdk.observability import AlertTopic
 from hyperpod_constructs.cdk.storage import LustreFileSystem
 from hyperpod_constructs.model.storage import DataRepository, Lustre
@@ -38,7 +39,7 @@ class Foundation(cdk.Stack):
         network: Network | None,
         cidr: str,
         egress: Egress,
-        endpoints: Sequence[str],
+        endpoints: Sequence[str] | None,
         storage: Lustre | None,
         repositories: Sequence[DataRepository],
         emails: Sequence[str],

@@ -9,11 +9,13 @@ import aws_cdk as cdk
 
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.identity import MANAGED_POLICY
+from hyperpod_constructs.tokens import is_token
 
 
 def acknowledge_nag(cluster: Cluster) -> None:
     """Acknowledges what the roles of nodes need, and nothing that the user may add to them."""
     region = cdk.Stack.of(cluster).region
+    region = "<AWS::Region>" if is_token(region) else region
     reasons = {
         f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{MANAGED_POLICY}]": (
             "SageMaker documents this policy as what nodes need: logs, metrics, sessions, and reading buckets whose "
@@ -27,8 +29,8 @@ def acknowledge_nag(cluster: Cluster) -> None:
             "Interfaces get their ids when nodes come; a shared subnet's belong to another account."
         ),
     }
-    if cluster.scripts:
-        where = f"arn:<AWS::Partition>:s3:::{cluster.scripts.bucket}/{cluster.scripts.prefix}/*"
+    for bucket, prefix in cluster.scripts.places:
+        where = f"arn:<AWS::Partition>:s3:::{bucket}/{prefix}/*" if prefix else f"arn:<AWS::Partition>:s3:::{bucket}/*"
         reasons[f"IAM5[Resource::{where}]"] = (
             "Every version of the cluster's scripts: with one version alone, an edit would take the scripts away from "
             "nodes that are replaced meanwhile."

@@ -4,37 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypedDict
+from typing import Final, TypedDict, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_constructs.blueprints.budget import BudgetStack, monthly_limit
 from hyperpod_constructs.blueprints.foundation import NETWORK, STORAGE, Foundation
 from hyperpod_constructs.blueprints.nag import acknowledge_nag
 from hyperpod_constructs.blueprints.outputs import add_outputs
-from hyperpod_constructs.catalog import regions
 from hyperpod_constructs.cdk import validation
-from hyperpod_constructs.cdk.budget import ClusterBudget
-from hyperpod_constructs.cdk.cluster import Cluster, NodeRecovery, cluster_model
+from hyperpod_constructs.cdk._arguments import check_kind, check_list
+from hyperpod_constructs.cdk._cluster_model import NodeRecovery, Scripts, cluster_model
+from hyperpod_constructs.cdk.cluster import Cluster
+from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, network_model
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
-from hyperpod_constructs.cdk.network import DEFAULT_CIDR, Egress, Network, NetworkModel, network_model
-from hyperpod_constructs.cdk.observability import AlertTopic, ClusterNotices
+from hyperpod_constructs.cdk.network import Egress, Network, NetworkModel
+from hyperpod_constructs.cdk.observability import ClusterNotices
 from hyperpod_constructs.cdk.storage import IFileSystem, file_system_model
+from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup
 from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.model.storage import DataRepository, Lustre
-from hyperpod_constructs.planning import cost
-from hyperpod_constructs.tokens import is_token
+from hyperpod_constructs.tokens import known
 
 MOUNT_POINT: Final = "/fsx"
 """Where nodes mount the file system: the service's own default."""
-
-_BUDGET_REGION = "us-east-1"
-"""Where the budget goes if the cluster's Region lacks the resource type; budgets are global."""
 
 
 class _ClusterFields(TypedDict):
@@ -43,7 +42,7 @@ class _ClusterFields(TypedDict):
     name: str
     groups: Sequence[InstanceGroup]
     slurm: Slurm
-    lifecycle: LifecycleScripts
+    lifecycle: Scripts
     recovery: NodeRecovery
     tags: Mapping[str, str] | None
     account: str | None
@@ -66,13 +65,15 @@ class SlurmTraining(cdk.Stack):
         storage: A Lustre file system to make, or one that exists. It is mounted at `/fsx`.
         repositories: Folders of the file system that mirror S3 prefixes.
         alerts: E-mail addresses that are told of state changes, node health and cost.
-        budget: Cost budget of the account. Defaults to 730 hours of what is metered. Needs `alerts`.
-        network: A network of yours, `ClusterNetwork` or `ClusterNetwork.imported(...)`. Defaults to a new one.
-        cidr: Block of the new network, /16 to /22.
-        egress: `nat` or `closed`, see `ClusterNetwork`.
+        budget: Cost budget of the account. Defaults to 730 hours of what is metered, if every price is known. Needs
+            `alerts`.
+        network: A network of yours, `ClusterNetwork` or `Network.from_attributes(...)`. Defaults to a new one.
+        cidr: Block of the new network, /16 to /22; each zone gets an eighth of it. Defaults to 10.0.0.0/16.
+        egress: `nat`, the default, or `closed`, see `ClusterNetwork`.
         endpoints: Interface endpoints of the new network.
         slurm: How Slurm is run.
-        lifecycle: Scripts that run on new nodes. Defaults to none: HyperPod's own provisioning.
+        lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to none: HyperPod's own
+            provisioning.
         recovery: Whether faulty nodes are replaced.
         roles: Roles of your own by group name.
         permissions_boundary: Boundary of the roles that are made.
@@ -83,7 +84,7 @@ class SlurmTraining(cdk.Stack):
         acknowledge: Rule ids and reasons of findings that are accepted.
 
     Attributes:
-        foundation: Stack with network, file system and topic.
+        foundation: Stack with network, file system and topic, if any of them is made here.
         cluster: The cluster.
         budget_stack: Stack with the budget, if there is one.
 
@@ -104,11 +105,11 @@ class SlurmTraining(cdk.Stack):
         alerts: Sequence[str] = (),
         budget: Budget | None = None,
         network: Network | None = None,
-        cidr: str = DEFAULT_CIDR,
-        egress: Egress = "nat",
-        endpoints: Sequence[str] = (),
+        cidr: str | None = None,
+        egress: Egress | None = None,
+        endpoints: Sequence[str] | None = None,
         slurm: Slurm | None = None,
-        lifecycle: LifecycleScripts | None = None,
+        lifecycle: Scripts | None = None,
         recovery: NodeRecovery = "Automatic",
         roles: Mapping[str, iam.IRole] | None = None,
         permissions_boundary: iam.IManagedPolicy | None = None,
@@ -119,20 +120,37 @@ class SlurmTraining(cdk.Stack):
     ) -> None:
         """Checks everything, then makes the stacks."""
         check_whole("generation", generation, low=1, high=999)
+        check_list("groups", groups, InstanceGroup)
+        check_list("repositories", repositories, DataRepository)
+        check_list("alerts", alerts, str)
+        check_kind("zone", zone, str)
+        check_kind("network", network, Network)
+        check_kind("budget", budget, Budget)
         groups = [_with_health_checks(group) for group in groups]
         zones = _zones(zone, groups)
         slurm, lifecycle = slurm or Slurm(), lifecycle or LifecycleScripts.ami_only()
+        lustre, existing = _storage(storage)
+        for given, has_effect, message in (
+            (repositories, lustre, "repositories need storage=hp.Lustre(...), a file system to make"),
+            (cidr, not network, "cidr has no effect beside network, which has its own"),
+            (egress, not network, "egress has no effect beside network, which has its own"),
+            (endpoints, not network, "endpoints have no effect beside network, which has its own"),
+            (budget, alerts, "a budget needs alerts, somebody to tell"),
+        ):
+            if given and not has_effect:
+                raise InvalidValue(message)
         # `Stage.of` gives the parent of a stage, not the stage itself.
         stage = scope if isinstance(scope, cdk.Stage) else cdk.Stage.of(scope)
+        account = _concrete(env.account if env else None, stage.account if stage else None)
+        region = _concrete(env.region if env else None, stage.region if stage else None)
         # Stages deploy to one account, too: their clusters must not have one name.
         parts = [stage.stage_name if stage else "", id, str(generation) if generation > 1 else ""]
         name = "-".join(filter(None, parts))
-        lustre, existing = (storage, None) if isinstance(storage, Lustre) else (None, storage)
         seen = _as_the_rules_see_it(
             "/".join(filter(None, [scope.node.path, id])),
             network=network.model if network else None,
             zones=zones,
-            cidr=cidr,
+            cidr=cidr or DEFAULT_CIDR,
             lustre=lustre,
             existing=existing,
             repositories=repositories,
@@ -143,35 +161,41 @@ class SlurmTraining(cdk.Stack):
                 "lifecycle": lifecycle,
                 "recovery": recovery,
                 "tags": tags,
-                "account": env.account if env else None,
-                "region": env.region if env else None,
+                "account": account,
+                "region": region,
             },
         )
         # Before anything is made: nothing is left in the tree for whoever catches the exception.
         validation.refuse_errors(seen, acknowledge)
+        usd_per_month = monthly_limit(budget, seen) if alerts else 0
 
-        self.foundation = Foundation(
-            scope,
-            f"{id}-Foundation",
-            env=env,
-            zones=zones,
-            network=network,
-            cidr=cidr,
-            egress=egress,
-            endpoints=endpoints,
-            storage=lustre,
-            repositories=repositories,
-            emails=alerts,
-            termination_protection=termination_protection,
+        self.foundation = (
+            Foundation(
+                scope,
+                f"{id}-Foundation",
+                env=env,
+                zones=zones,
+                network=network,
+                cidr=cidr or DEFAULT_CIDR,
+                egress=egress or "nat",
+                endpoints=endpoints,
+                storage=lustre,
+                repositories=repositories,
+                emails=alerts,
+                termination_protection=termination_protection,
+            )
+            if network is None or lustre or alerts
+            else None  # CloudFormation refuses an empty stack.
         )
         super().__init__(scope, id, env=env, description=f"HyperPod cluster {name}, scheduled by Slurm")
-        file_system: IFileSystem | None = self.foundation.storage or existing
+        network = self.foundation.network if self.foundation else network
+        file_system: IFileSystem | None = (self.foundation.storage if self.foundation else None) or existing
         self.cluster = Cluster(
             self,
             "Cluster",
             name=name,
-            network=self.foundation.network,
-            zone=self.foundation.network.model.standing(zone),
+            network=cast("Network", network),
+            zone=cast("Network", network).model.standing(zone),
             groups=groups,
             slurm=slurm,
             mounts={MOUNT_POINT: file_system} if file_system else None,
@@ -183,15 +207,37 @@ class SlurmTraining(cdk.Stack):
             acknowledge=acknowledge,
         )
         acknowledge_nag(self.cluster)
-        if self.foundation.alerts:
+        if self.foundation and self.foundation.alerts:
             ClusterNotices(self, "Notices", cluster=self.cluster, topic_arn=self.foundation.alerts.topic_arn)
         self.budget_stack = (
-            _budget_stack(scope, id, env=env, emails=alerts, budget=budget or Budget(), seen=seen) if alerts else None
+            BudgetStack(
+                scope,
+                f"{id}-Budget",
+                account=account,
+                region=region,
+                emails=alerts,
+                budget=replace(budget or Budget(), usd_per_month=usd_per_month),
+            )
+            if alerts
+            else None
         )
         add_outputs(self, self.cluster, seen)
-        for stack in (self.foundation, self, *([self.budget_stack] if self.budget_stack else [])):
+        for stack in filter(None, (self.foundation, self, self.budget_stack)):
+            validation.record(stack, acknowledge)
             for key, value in sorted((tags or {}).items()):
                 cdk.Tags.of(stack).add(key, value)
+
+
+def _concrete(*candidates: str | None) -> str | None:
+    """The first that is given, if it is known at synth."""
+    return known(next(filter(None, candidates), None))
+
+
+def _storage(storage: Lustre | IFileSystem | None) -> tuple[Lustre | None, IFileSystem | None]:
+    """The file system to make, and the one that exists."""
+    if isinstance(storage, type) or not (storage is None or isinstance(storage, Lustre) or hasattr(storage, "target")):
+        raise InvalidValue(f"storage must be hp.Lustre(...) or a file system; got {storage!r}")
+    return (storage, None) if isinstance(storage, Lustre) else (None, storage)
 
 
 def _as_the_rules_see_it(
@@ -218,34 +264,6 @@ def _as_the_rules_see_it(
         security_groups=seen.security_groups,
         file_systems=tuple(mounts.values()),
     )
-
-
-def _budget_stack(
-    scope: Construct,
-    id: str,
-    *,
-    env: cdk.Environment | None,
-    emails: Sequence[str],
-    budget: Budget,
-    seen: Deployment,
-) -> cdk.Stack:
-    """The budget with a topic of its own, in a Region that has the type."""
-    region = env.region if env and env.region and not is_token(env.region) else None
-    there = (
-        region if region is None or regions.has_type(region, "AWS::Budgets::Budget") is not False else _BUDGET_REGION
-    )
-    stack = cdk.Stack(
-        scope,
-        f"{id}-Budget",
-        env=cdk.Environment(account=env.account, region=there) if env else None,
-        description=f"Cost budget of the account that runs HyperPod cluster {id}",
-    )
-    topic = AlertTopic(stack, "Notices", emails=emails, publishers=["budgets.amazonaws.com"])
-    made = ClusterBudget(
-        stack, "Budget", budget=budget, usd_per_month=cost.monthly_limit(seen), topic_arn=topic.topic_arn
-    )
-    made.resource.add_resource_dependency(topic.policy)
-    return stack
 
 
 def _zones(zone: str, groups: Sequence[InstanceGroup]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from aws_cdk import aws_fsx as fsx, aws_sagemaker as sagemaker
 
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.capacity import BatchSize, InstanceGroup, RollingUpdate, Spot, TrainingPlan
+from hyperpod_constructs.model.capacity import BatchSize, InstanceGroup, OnDemand, RollingUpdate, Spot, TrainingPlan
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
 from hyperpod_constructs.model.storage import DataRepository, Lustre, Mount, NodeVolume
 from hyperpod_constructs.tokens import UNKNOWN
@@ -33,7 +33,7 @@ class MountTarget:
     """What a node needs to mount a file system."""
 
     dns_name: str
-    mount_name: str | None = None
+    mount_name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def vpc_config(ids: VpcIds) -> sagemaker.CfnCluster.VpcConfigProperty:
 
 
 def orchestrator(slurm: Slurm) -> sagemaker.CfnCluster.OrchestratorProperty:
-    """Slurm as the orchestrator; the strategy stays away, because Continuous provisioning refuses it."""
+    """Slurm as the orchestrator. A strategy is refused by the rules, because Continuous provisioning refuses it."""
     accounting = slurm.accounting
     return _Cluster.OrchestratorProperty(
         slurm=_Cluster.ClusterOrchestratorSlurmConfigProperty(
@@ -111,9 +111,7 @@ def instance_group(
         threads_per_core=given(group.threads_per_core),
         slurm_config=_slurm_config(group),
         training_plan_arn=wiring.plan_arn,
-        capacity_requirements=_Cluster.ClusterCapacityRequirementsProperty(spot={})
-        if isinstance(group.capacity, Spot)
-        else None,
+        capacity_requirements=_capacity(group),
         instance_storage_configs=_storage(group, wiring.targets),
         life_cycle_config=_life_cycle(wiring.scripts),
         on_start_deep_health_checks=list(given(group.health_checks)) if group.health_checks else None,
@@ -125,6 +123,15 @@ def instance_group(
         if group.network_interface
         else None,
     )
+
+
+def _capacity(group: InstanceGroup) -> sagemaker.CfnCluster.ClusterCapacityRequirementsProperty | None:
+    """Written out only when asked for: an existing group cannot be given another capacity."""
+    if isinstance(group.capacity, Spot):
+        return _Cluster.ClusterCapacityRequirementsProperty(spot={})
+    if isinstance(group.capacity, OnDemand):
+        return _Cluster.ClusterCapacityRequirementsProperty(on_demand={})
+    return None
 
 
 def _requirements(group: InstanceGroup) -> sagemaker.CfnCluster.InstanceRequirementsProperty | None:
@@ -144,7 +151,7 @@ def _storage(
         _Cluster.ClusterInstanceStorageConfigProperty(ebs_volume_config=_volume(volume))
         for volume in given(group.volumes) or ()
     ]
-    mounts = [_mount(mount, targets[str(mount.file_system)]) for mount in given(group.mounts) or ()]
+    mounts = [_mount(mount, targets) for mount in given(group.mounts) or ()]
     return [*volumes, *mounts] or None
 
 
@@ -156,12 +163,18 @@ def _volume(volume: NodeVolume) -> sagemaker.CfnCluster.ClusterEbsVolumeConfigPr
     )
 
 
-def _mount(mount: Mount, target: MountTarget) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
+def _mount(
+    mount: Mount, targets: Mapping[str, MountTarget]
+) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
+    where = str(mount.file_system)
     if mount.kind == "openzfs":
-        zfs = _Cluster.ClusterFsxOpenZfsConfigProperty(dns_name=target.dns_name, mount_path=given(mount.path))
+        zfs = _Cluster.ClusterFsxOpenZfsConfigProperty(dns_name=where, mount_path=given(mount.path))
         return _Cluster.ClusterInstanceStorageConfigProperty(fsx_open_zfs_config=zfs)
+    if where not in targets:
+        raise InvalidValue(f"mount {mount.path!r} names {where!r}, which is not among the mounts of the cluster")
+    target = targets[where]
     lustre_config = _Cluster.ClusterFsxLustreConfigProperty(
-        dns_name=target.dns_name, mount_name=target.mount_name or "", mount_path=given(mount.path)
+        dns_name=target.dns_name, mount_name=target.mount_name, mount_path=given(mount.path)
     )
     return _Cluster.ClusterInstanceStorageConfigProperty(fsx_lustre_config=lustre_config)
 
@@ -213,7 +226,8 @@ def _batch(batch: BatchSize) -> sagemaker.CfnCluster.CapacitySizeConfigProperty:
 
 def plan_arn(plan: TrainingPlan, *, partition: str, region: str, account: str) -> str:
     """ARN of a plan; a name is one of the stack's own account and Region."""
-    if plan.plan.startswith("arn:") or "${Token[" in plan.plan:
+    # A token by itself may hold a whole ARN; text with a token in it is a name.
+    if plan.plan.startswith(("arn:", "${Token[")):
         return plan.plan
     return f"arn:{partition}:sagemaker:{region}:{account}:training-plan/{plan.plan}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from aws_cdk import aws_budgets as budgets
 from constructs import Construct
 
+from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.budget import Budget
 
 
@@ -21,13 +22,17 @@ class ClusterBudget(Construct):
     Args:
         scope: Parent construct.
         id: Name within the parent.
-        budget: Limit and notices.
-        usd_per_month: Limit if the budget has none of its own.
+        budget: Notices and limit, which must be given here.
         topic_arn: Topic of this account that lets `budgets.amazonaws.com` publish.
+
+    Raises:
+        InvalidValue: if the budget has no limit.
     """
 
-    def __init__(self, scope: Construct, id: str, *, budget: Budget, usd_per_month: int, topic_arn: str) -> None:
+    def __init__(self, scope: Construct, id: str, *, budget: Budget, topic_arn: str) -> None:
         """Makes the budget."""
+        if budget.usd_per_month is None:
+            raise InvalidValue("a budget needs its limit: hp.Budget(usd_per_month=...)")
         super().__init__(scope, id)
         kind = budgets.CfnBudget
         subscriber = kind.SubscriberProperty(address=topic_arn, subscription_type="SNS")
@@ -40,7 +45,7 @@ class ClusterBudget(Construct):
             budget=kind.BudgetDataProperty(
                 budget_type="COST",
                 time_unit="MONTHLY",
-                budget_limit=kind.SpendProperty(amount=budget.usd_per_month or usd_per_month, unit="USD"),
+                budget_limit=kind.SpendProperty(amount=budget.usd_per_month, unit="USD"),
                 cost_filters={"Service": list(budget.services)} if budget.services else None,
             ),
             notifications_with_subscribers=[

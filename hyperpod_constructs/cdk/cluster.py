@@ -3,82 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Literal
 
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_sagemaker as sagemaker
 from constructs import Construct, DependencyGroup
 
+from hyperpod_constructs.catalog import instances
 from hyperpod_constructs.cdk import _properties as properties, validation
+from hyperpod_constructs.cdk._arguments import check_kind, check_list, check_names
+from hyperpod_constructs.cdk._cluster_model import (
+    NodeRecovery,
+    Scripts,
+    cluster_model,
+    scripts_of,
+    types_of,
+    volumes_of,
+    zone_of,
+)
 from hyperpod_constructs.cdk.identity import NodeFeatures, NodeRoles
-from hyperpod_constructs.cdk.lifecycle import LifecycleScripts, PublishedScripts
-from hyperpod_constructs.cdk.network import Network, NetworkModel
+from hyperpod_constructs.cdk.lifecycle import LifecycleScripts, PublishedScripts, publish
+from hyperpod_constructs.cdk.network import Network
 from hyperpod_constructs.cdk.storage import IFileSystem
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model, intent
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
-from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
-from hyperpod_constructs.model.storage import FileSystem, Mount, NodeVolume
 from hyperpod_constructs.tokens import is_token
-
-NodeRecovery = Literal["Automatic", "None"]
-
-
-def cluster_model(
-    path: str,
-    *,
-    name: str,
-    groups: Sequence[InstanceGroup],
-    slurm: Slurm,
-    network: NetworkModel,
-    zone: str | None = None,
-    mounts: Mapping[str, FileSystem],
-    lifecycle: LifecycleScripts,
-    recovery: NodeRecovery = "Automatic",
-    tags: Mapping[str, str] | None = None,
-    account: str | None = None,
-    region: str | None = None,
-) -> model.Cluster:
-    """A cluster as the rules see it, before anything of it exists: every group with what it gets from the cluster.
-
-    Groups are sorted by name, so that their order in the code changes nothing.
-    """
-    check_name("cluster name", name)
-    shared = tuple(
-        Mount(kind="lustre", path=where, file_system=file_system.path) for where, file_system in sorted(mounts.items())
-    )
-    scripts = lifecycle.model
-    for group in groups:
-        if is_token(group.name):
-            raise InvalidValue("the name of a group must be known at synth: logical ids are made of it")
-    return model.Cluster(
-        path=path,
-        name=name,
-        groups=tuple(
-            replace(
-                group,
-                mounts=group.mounts or shared,
-                lifecycle=group.lifecycle or scripts,
-                placement=network.placement(_zone(group)) if group.zone else None,
-            )
-            for group in sorted(groups, key=lambda group: str(group.name))
-        ),
-        orchestrator=slurm,
-        provisioning="Continuous",
-        recovery=recovery,
-        placement=network.placement(zone),
-        tags=dict(tags or {}),
-        account=account,
-        region=region,
-    )
-
-
-def _zone(group: InstanceGroup) -> str | None:
-    return group.zone if isinstance(group.zone, str) else None
 
 
 @jsii.implements(iam.IGrantable, ec2.IConnectable)
@@ -98,7 +50,7 @@ class Cluster(Construct):
         groups: Its instance groups: one controller, login nodes, compute nodes.
         slurm: How Slurm is run.
         mounts: File systems by folder, for all groups that have no mounts of their own. New nodes only.
-        lifecycle: Scripts that run on new nodes.
+        lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to none.
         recovery: `Automatic` replaces or reboots faulty GPU and Trainium nodes, `None` only labels them.
         roles: Roles of your own by group name; the other groups get one made.
         permissions_boundary: Boundary of the roles that are made.
@@ -108,11 +60,9 @@ class Cluster(Construct):
     Attributes:
         cluster_arn: ARN of the cluster.
         cluster_name: Name of the cluster.
-        connections: For rules from and to the nodes.
-        grant_principal: Reaches every group: `bucket.grant_read(cluster)`.
         model: The cluster as the rules see it.
         roles: Roles and shared policy of the nodes.
-        scripts: The published scripts, `None` for AMI only.
+        scripts: Where the scripts of the groups lie.
 
     Raises:
         InvalidCluster: with every error that the rules find.
@@ -129,7 +79,7 @@ class Cluster(Construct):
         groups: Sequence[InstanceGroup],
         slurm: Slurm | None = None,
         mounts: Mapping[str, IFileSystem] | None = None,
-        lifecycle: LifecycleScripts | None = None,
+        lifecycle: Scripts | None = None,
         recovery: NodeRecovery = "Automatic",
         roles: Mapping[str, iam.IRole] | None = None,
         permissions_boundary: iam.IManagedPolicy | None = None,
@@ -137,10 +87,14 @@ class Cluster(Construct):
         acknowledge: Mapping[str, str] | None = None,
     ) -> None:
         """Checks the cluster, then makes it."""
+        check_kind("network", network, Network)
+        check_list("groups", groups, InstanceGroup)
+        check_names("roles", roles, [str(group.name) for group in groups])
         self._mounts = dict(mounts or {})
         self._slurm = slurm or Slurm()
         self._network = network
         self._zone = zone
+        self._granted: iam.Policy | None = None
         lifecycle = lifecycle or LifecycleScripts.ami_only()
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
@@ -162,35 +116,51 @@ class Cluster(Construct):
 
         super().__init__(scope, id)
         self.model = seen
-        scripts = self.scripts = lifecycle.publish(stack, name)
+        self.scripts = publish({str(group.name): scripts_of(lifecycle, group) for group in seen.groups}, stack, name)
         self.roles = NodeRoles(
             self,
             "Roles",
             groups=[str(group.name) for group in seen.groups],
-            features=_features(seen, self._mounts, scripts),
+            features=_features(seen, self._mounts, self.scripts),
             given=roles or {},
             permissions_boundary=permissions_boundary,
         )
-        self.connections = network.connections
-        resource = self._make_resource(seen, scripts, stack)
+        resource = self._make_resource(seen, stack)
         resource.add_metadata(
             intent.KEY, intent.encode(seen, subnets=network.model.subnets if network.model.imported else ())
         )
-        if scripts:
-            resource.add_metadata("hyperpod:scripts", list(scripts.keys))
+        if self.scripts.keys:
+            resource.add_metadata("hyperpod:scripts", list(self.scripts.keys))
         resource.node.add_dependency(DependencyGroup(network.ready, *self._make_policies(seen)))
         self.cluster_arn = resource.ref
         self.cluster_name = name
         self.resource = resource
         validation.register(self)
         validation.record(self, acknowledge)
-        if all(group.facts and not group.described for group in seen.groups):
+        if all(group.described or instances.find(name) for group in seen.groups for name in types_of(group)):
             validation.acknowledge_type_list(resource)
 
     @property
+    def connections(self) -> ec2.Connections:
+        """For rules from and to the nodes."""
+        return self._network.connections
+
+    @property
     def grant_principal(self) -> iam.IPrincipal:
-        """Who a grant to the cluster reaches: every group, through the shared policy."""
-        return self.roles.policy.grant_principal
+        """Who a grant to the cluster reaches: every group, through a policy that all roles have."""
+        return self._grants.grant_principal
+
+    @property
+    def _grants(self) -> iam.Policy:
+        """What users grant to every node, made at the first grant.
+
+        A policy of its own: what a blueprint acknowledges of ours for cdk-nag must not cover it. All groups have it, so
+        that a grant is one resource, which the cluster waits for.
+        """
+        if self._granted is None:
+            self._granted = iam.Policy(self, "Grants", roles=list(self.roles.roles.values()))
+            self.resource.node.add_dependency(DependencyGroup(_resource_of(self._granted)))
+        return self._granted
 
     def role(self, group: str) -> iam.IRole:
         """The role of one group, for grants that the other groups must not have.
@@ -212,18 +182,16 @@ class Cluster(Construct):
             file_systems=tuple(each.model for each in self._mounts.values()),
         )
 
-    def _make_resource(
-        self, seen: model.Cluster, scripts: PublishedScripts | None, stack: cdk.Stack
-    ) -> sagemaker.CfnCluster:
+    def _make_resource(self, seen: model.Cluster, stack: cdk.Stack) -> sagemaker.CfnCluster:
         targets = {each.model.path: each.target for each in self._mounts.values()}
         groups = []
         for group in seen.groups:
             plan = group.capacity if isinstance(group.capacity, TrainingPlan) else None
             wiring = properties.Wiring(
                 role_arn=self.roles.roles[str(group.name)].role_arn,
-                override=self._network.ids(_zone(group)) if group.zone else None,
+                override=self._network.ids(zone_of(group)) if group.zone else None,
                 targets=targets,
-                scripts=scripts.scripts if scripts else None,
+                scripts=self.scripts.by_group.get(str(group.name)),
                 plan_arn=properties.plan_arn(
                     plan, partition=cdk.Aws.PARTITION, region=stack.region, account=stack.account
                 )
@@ -263,18 +231,14 @@ class Cluster(Construct):
         return policies
 
 
-def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: PublishedScripts | None) -> NodeFeatures:
-    volumes = [volume for group in seen.groups for volume in _volumes(group)]
+def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: PublishedScripts) -> NodeFeatures:
+    keys = {str(volume.kms_key) for group in seen.groups for volume in volumes_of(group) if volume.kms_key}
     return NodeFeatures(
         own_network=True,
         lustre_efa=any(each.model.lustre.efa is True for each in mounts.values()),
-        scripts=(f"arn:{cdk.Aws.PARTITION}:s3:::{scripts.bucket}", scripts.prefix) if scripts else None,
-        volume_key_arns=sorted({str(volume.kms_key) for volume in volumes if volume.kms_key}),
+        scripts=[(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}", prefix) for bucket, prefix in scripts.places],
+        volume_key_arns=sorted(keys),
     )
-
-
-def _volumes(group: InstanceGroup) -> tuple[NodeVolume, ...]:
-    return group.volumes if isinstance(group.volumes, tuple) else ()
 
 
 def _resource_of(policy: iam.Policy) -> cdk.CfnResource:

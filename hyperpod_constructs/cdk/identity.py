@@ -44,13 +44,13 @@ class NodeFeatures:
     Attributes:
         own_network: Whether the cluster stands in subnets of the user's.
         lustre_efa: Whether a Lustre file system with EFA is mounted, which nodes must be able to describe.
-        scripts: ARN of the script bucket and key prefix which all versions of the cluster's scripts share.
+        scripts: ARNs of script buckets, each with the key prefix that all versions of the scripts share.
         volume_key_arns: Customer keys of volumes.
     """
 
     own_network: bool
     lustre_efa: bool = False
-    scripts: tuple[str, str] | None = None
+    scripts: Sequence[tuple[str, str]] = ()
     volume_key_arns: Sequence[str] = ()
 
 
@@ -78,16 +78,21 @@ def statements(features: NodeFeatures, *, partition: str, region: str) -> list[d
     if features.lustre_efa:
         # Without it the mount falls back to TCP in silence (field report C-09); the action knows no resources.
         found.append({"Sid": "DescribeLustre", "Effect": "Allow", "Action": "fsx:DescribeFileSystems", "Resource": "*"})
-    if features.scripts:
-        bucket, prefix = features.scripts
+    for number, (bucket, prefix) in enumerate(features.scripts, start=1):
+        below = f"{prefix}/*" if prefix else "*"
         found += [
-            {"Sid": "ReadScripts", "Effect": "Allow", "Action": "s3:GetObject", "Resource": f"{bucket}/{prefix}/*"},
             {
-                "Sid": "ListScripts",
+                "Sid": f"ReadScripts{number}",
+                "Effect": "Allow",
+                "Action": "s3:GetObject",
+                "Resource": f"{bucket}/{below}",
+            },
+            {
+                "Sid": f"ListScripts{number}",
                 "Effect": "Allow",
                 "Action": "s3:ListBucket",
                 "Resource": bucket,
-                "Condition": {"StringLike": {"s3:prefix": [f"{prefix}/*"]}},
+                "Condition": {"StringLike": {"s3:prefix": [below]}},
             },
         ]
     if features.volume_key_arns:
@@ -97,7 +102,6 @@ def statements(features: NodeFeatures, *, partition: str, region: str) -> list[d
                 "Effect": "Allow",
                 "Action": ["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"],
                 "Resource": sorted(features.volume_key_arns),
-                "Condition": {"StringEquals": {"kms:ViaService": f"ec2.{region}.amazonaws.com"}},
             }
         )
     return found
@@ -106,8 +110,9 @@ def statements(features: NodeFeatures, *, partition: str, region: str) -> list[d
 class NodeRoles(Construct):
     """The roles of a cluster's groups and the policy that they share.
 
-    The policy is the cluster's grant principal, so that a grant to the cluster reaches every group, as one resource
-    that the cluster can wait for. `role(group)` is for narrower grants.
+    Attributes:
+        roles: Roles by group.
+        policy: What every node may do.
     """
 
     def __init__(

@@ -9,33 +9,40 @@ parent of the prefixes, never write it.
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath
+from typing import Final
 
 import aws_cdk as cdk
 
 from hyperpod_constructs.cdk._properties import Scripts
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
-from hyperpod_constructs.tokens import UNKNOWN
+from hyperpod_constructs.tokens import UNKNOWN, is_token
 
-MOST_FILES = 200
-"""More files than this are no scripts: pack what they bring along."""
+MOST_FILES: Final = 200
+MOST_BYTES: Final = 50_000_000
+"""More than this are no scripts: put what they bring along elsewhere."""
+_NAME: Final = re.compile(r"[\w .+@=-]+(/[\w .+@=-]+)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleScripts:
     """What runs on a new node.
 
-    Make one with `ami_only`, `extended` or `custom`.
+    Make one with `ami_only`, `extended`, `custom` or `existing`.
 
     Attributes:
-        directory: Folder of the scripts, `None` for AMI only.
+        directory: Folder of scripts to publish.
+        uri: Where scripts lie that somebody else publishes.
         on_create: Script that provisions the node itself.
         on_init_complete: Script that runs after HyperPod's own provisioning.
     """
 
     directory: Path | None = None
+    uri: str | None = None
     on_create: str | None = None
     on_init_complete: str | None = None
 
@@ -49,7 +56,7 @@ class LifecycleScripts:
         """HyperPod's default software first, then a script of yours. Needs an AMI of January 2026 or later.
 
         Args:
-            directory: Folder whose files, in all subfolders, are published.
+            directory: Folder whose files, in all subfolders, are published; hidden files are not.
             entry: The script to call, relative to the folder.
         """
         return cls(directory=Path(directory), on_init_complete=entry)
@@ -59,95 +66,154 @@ class LifecycleScripts:
         """A script of yours that provisions the node from nothing.
 
         Args:
-            directory: Folder whose files, in all subfolders, are published.
+            directory: Folder whose files, in all subfolders, are published; hidden files are not.
             entry: The script to call, relative to the folder.
         """
         return cls(directory=Path(directory), on_create=entry)
+
+    @classmethod
+    def existing(
+        cls, uri: str, *, on_create: str | None = None, on_init_complete: str | None = None
+    ) -> LifecycleScripts:
+        """Scripts that lie in a bucket already. Nodes must not be able to write there.
+
+        Args:
+            uri: `s3://bucket/prefix`. Change the prefix with the contents: running nodes keep what they have.
+            on_create: Script that provisions the node itself. Give this or `on_init_complete`.
+            on_init_complete: Script that runs after HyperPod's own provisioning.
+
+        Raises:
+            InvalidValue: if the address does not begin with `s3://`.
+        """
+        if not is_token(uri) and not uri.startswith("s3://"):
+            raise InvalidValue(f"script address {uri!r} must begin with s3://")
+        return cls(uri=uri, on_create=on_create, on_init_complete=on_init_complete)
 
     @property
     def model(self) -> Lifecycle | None:
         """The scripts as the rules see them, before they are published.
 
         Raises:
-            InvalidValue: if the folder does not exist or holds too many files.
+            InvalidValue: if the folder does not exist, is empty or holds too many files.
         """
-        if self.directory is None:
+        if self.directory is None and self.uri is None:
             return None
+        files = None if self.directory is None else _read(self.directory)
         return Lifecycle(
-            source_uri=UNKNOWN,
+            source_uri=self.uri or UNKNOWN,
             on_create=self.on_create,
             on_init_complete=self.on_init_complete,
-            files=tuple(ScriptFile(name=name, carriage_returns=b"\r\n" in content) for name, content in self._files()),
+            files=None
+            if files is None
+            else tuple(ScriptFile(name=name, carriage_returns=b"\r\n" in content) for name, content in files),
         )
-
-    def publish(self, stack: cdk.Stack, cluster_name: str) -> PublishedScripts | None:
-        """Adds the files to the stack's assets; `None` for AMI only.
-
-        Args:
-            stack: Stack of the cluster.
-            cluster_name: Name of the cluster, which keeps the scripts of clusters apart.
-        """
-        if self.directory is None:
-            return None
-        files = self._files()
-        digest = _digest(files)
-        parent = f"hyperpod/{cluster_name}"
-        stage = cdk.Stage.of(stack)
-        outdir = Path(stage.outdir if stage else ".")
-        keys = []
-        for name, content in files:
-            path = PurePosixPath(name)
-            staged = Path(f"hyperpod.{digest}") / name
-            (outdir / staged).parent.mkdir(parents=True, exist_ok=True)
-            (outdir / staged).write_bytes(content)
-            location = stack.synthesizer.add_file_asset(
-                # The object key is the bootstrap's prefix, this, and the extension of the file.
-                source_hash=f"{parent}/{digest}/{path.with_suffix('')}",
-                file_name=str(staged),
-                packaging=cdk.FileAssetPackaging.FILE,
-            )
-            keys.append(location.object_key)
-        bucket, key = location.bucket_name, location.object_key
-        prefix = key.removesuffix(f"/{digest}/{name}")
-        return PublishedScripts(
-            scripts=Scripts(
-                source_uri=f"s3://{bucket}/{prefix}/{digest}",
-                on_create=self.on_create,
-                on_init_complete=self.on_init_complete,
-            ),
-            bucket=bucket,
-            prefix=prefix,
-            keys=tuple(sorted(keys)),
-        )
-
-    def _files(self) -> list[tuple[str, bytes]]:
-        """Name and content of each file, sorted by name."""
-        directory = self.directory
-        if directory is None or not directory.is_dir():
-            raise InvalidValue(f"script folder {directory} does not exist or is no folder")
-        paths = sorted(path for path in directory.rglob("*") if path.is_file())
-        if len(paths) > MOST_FILES:
-            raise InvalidValue(
-                f"script folder {directory} holds {len(paths)} files; at most {MOST_FILES} are published"
-            )
-        return [(path.relative_to(directory).as_posix(), path.read_bytes()) for path in paths]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedScripts:
-    """Scripts in the asset bucket.
+    """Where the scripts of a cluster lie.
 
     Attributes:
-        scripts: What a group refers to.
-        bucket: Name of the bucket.
-        prefix: Key prefix that all versions of this cluster's scripts share.
-        keys: Every object key, which the template must hold as text: `cdk gc` deletes objects that no template names.
+        by_group: What each group that has scripts refers to.
+        places: Bucket and key prefix which nodes must read; a prefix covers all versions of the cluster's scripts.
+        keys: Every object key of ours, which the template must hold as text: `cdk gc` deletes objects that no template
+            names.
     """
 
-    scripts: Scripts
-    bucket: str
-    prefix: str
+    by_group: Mapping[str, Scripts]
+    places: tuple[tuple[str, str], ...]
     keys: tuple[str, ...]
+
+
+def publish(scripts: Mapping[str, LifecycleScripts], stack: cdk.Stack, cluster_name: str) -> PublishedScripts:
+    """Adds the files of all groups to the stack's assets.
+
+    Args:
+        scripts: Scripts by group.
+        stack: Stack of the cluster.
+        cluster_name: Name of the cluster, which keeps the scripts of clusters apart.
+    """
+    by_group: dict[str, Scripts] = {}
+    places: set[tuple[str, str]] = set()
+    keys: dict[Path, tuple[str, tuple[str, str], list[str]]] = {}
+    for group, each in scripts.items():
+        if each.directory is not None:
+            if each.directory not in keys:
+                keys[each.directory] = _upload(each.directory, stack, cluster_name)
+            uri, place, _ = keys[each.directory]
+        elif each.uri is not None:
+            uri, place = each.uri, _place(each.uri)
+        else:
+            continue
+        by_group[group] = Scripts(source_uri=uri, on_create=each.on_create, on_init_complete=each.on_init_complete)
+        places.add(place)
+    return PublishedScripts(
+        by_group=by_group,
+        places=tuple(sorted(places)),
+        keys=tuple(sorted(key for _, _, found in keys.values() for key in found)),
+    )
+
+
+def _place(uri: str) -> tuple[str, str]:
+    bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+    return bucket, prefix.strip("/")
+
+
+def _upload(directory: Path, stack: cdk.Stack, cluster_name: str) -> tuple[str, tuple[str, str], list[str]]:
+    """Address of the files, bucket and prefix of all versions, keys of the objects."""
+    files = _read(directory)
+    digest = _digest(files)
+    stage = cdk.Stage.of(stack)
+    outdir = Path(stage.outdir if stage else ".")
+    keys, bucket, prefix = [], "", ""
+    for number, (name, content) in enumerate(files):
+        # Staged without an extension: the CDK appends that of the staged file to the key, and tells two files apart by
+        # the rest of it alone.
+        staged = Path(f"hyperpod.{digest}") / str(number)
+        (outdir / staged).parent.mkdir(parents=True, exist_ok=True)
+        (outdir / staged).write_bytes(content)
+        try:
+            location = stack.synthesizer.add_file_asset(
+                source_hash=f"hyperpod/{cluster_name}/{digest}/{name}",
+                file_name=str(staged),
+                packaging=cdk.FileAssetPackaging.FILE,
+            )
+        except RuntimeError as error:
+            raise InvalidValue(
+                "the synthesizer of this stack cannot publish files under names of our choice: use the default one (a "
+                "qualifier goes into the context key @aws-cdk/core:bootstrapQualifier), or upload the scripts yourself "
+                "and give LifecycleScripts.existing('s3://...')"
+            ) from error
+        bucket, ending = location.bucket_name, f"/{digest}/{name}"
+        if not location.object_key.endswith(ending):
+            raise InvalidValue(
+                f"the synthesizer of this stack put {name} at {location.object_key!r}, not at ...{ending}"
+            )
+        prefix = location.object_key.removesuffix(ending)
+        keys.append(location.object_key)
+    return f"s3://{bucket}/{prefix}/{digest}", (bucket, prefix), keys
+
+
+def _read(directory: Path) -> list[tuple[str, bytes]]:
+    """Name and content of each file, sorted by name; hidden files and bytecode stay behind."""
+    if not directory.is_dir():
+        raise InvalidValue(f"script folder {directory} does not exist or is no folder")
+    names = {path: path.relative_to(directory) for path in directory.rglob("*") if path.is_file()}
+    names = {path: name for path, name in names.items() if not _left_behind(name)}
+    if not names:
+        raise InvalidValue(f"script folder {directory} holds no file")
+    if len(names) > MOST_FILES:
+        raise InvalidValue(f"script folder {directory} holds {len(names)} files; at most {MOST_FILES} are published")
+    if (size := sum(path.stat().st_size for path in names)) > MOST_BYTES:
+        raise InvalidValue(f"script folder {directory} holds {size:,} bytes; at most {MOST_BYTES:,} are published")
+    for name in names.values():
+        if not _NAME.fullmatch(name.as_posix()):
+            raise InvalidValue(f"script {name} in {directory}: use letters, digits, spaces and . _ - + @ = in names")
+    return sorted((name.as_posix(), path.read_bytes()) for path, name in names.items())
+
+
+def _left_behind(name: PurePath) -> bool:
+    return any(part.startswith(".") or part == "__pycache__" for part in name.parts)
 
 
 def _digest(files: list[tuple[str, bytes]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_events as events, aws_sns as sns
@@ -33,8 +34,8 @@ class AlertTopic(Construct):
         publishers: Service principals that may publish for this account, for example `events.amazonaws.com`.
 
     Attributes:
-        topic: The topic.
-        topic_arn: Its ARN.
+        topic_arn: ARN of the topic.
+        policy: Its policy, which publishers must wait for.
     """
 
     def __init__(self, scope: Construct, id: str, *, emails: Sequence[str], publishers: Sequence[str]) -> None:
@@ -50,7 +51,6 @@ class AlertTopic(Construct):
         )
         topic.apply_cross_stack_reference_strength(LOCKED)
         self.topic_arn = topic.ref
-        self.topic = sns.Topic.from_topic_arn(self, "Topic", self.topic_arn)
         self.policy = sns.CfnTopicPolicy(
             self,
             "Policy",
@@ -70,6 +70,12 @@ class AlertTopic(Construct):
                 ],
             },
         )
+
+    @property
+    def topic(self) -> sns.ITopic:
+        """The topic for other constructs."""
+        found = self.node.try_find_child("Topic")
+        return cast("sns.ITopic", found or sns.Topic.from_topic_arn(self, "Topic", self.topic_arn))
 
     def _publish(self, service: str) -> dict[str, object]:
         statement: dict[str, object] = {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import aws_cdk as cdk
 from aws_cdk import aws_fsx as fsx, aws_kms as kms, aws_s3 as s3
 from constructs import Construct
 
+from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._properties import MountTarget, given, lustre_configuration, repository_sync
 from hyperpod_constructs.cdk.network import LOCKED, Network
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
@@ -87,6 +88,7 @@ class LustreFileSystem(Construct):
     ) -> None:
         """Makes the file system."""
         super().__init__(scope, id)
+        path = self.node.path
         ids = network.ids(zone)
         resource = fsx.CfnFileSystem(
             self,
@@ -99,7 +101,7 @@ class LustreFileSystem(Construct):
             security_group_ids=list(ids.security_groups),
             kms_key_id=key.key_arn if key else None,
             lustre_configuration=lustre_configuration(lustre, logs=logs),
-            tags=[cdk.CfnTag(key="Name", value=self.node.path)],
+            tags=[cdk.CfnTag(key="Name", value=path)],
         )
         resource.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         resource.apply_cross_stack_reference_strength(LOCKED)
@@ -107,9 +109,10 @@ class LustreFileSystem(Construct):
         resource.node.add_dependency(network.fabric_rules)
         self.file_system_id = resource.ref
         self.target = MountTarget(dns_name=resource.attr_dns_name, mount_name=resource.attr_lustre_mount_name)
-        self.model = file_system_model(self.node.path, lustre, network.model.placement(zone), repositories)
+        self.model = file_system_model(path, lustre, network.model.placement(zone), repositories)
         self.subnet: Subnet | None = None
         self.associations = self._make_associations(repositories)
+        validation.register(self)
 
     def _make_associations(self, repositories: Sequence[DataRepository]) -> list[fsx.CfnDataRepositoryAssociation]:
         """One after the other: FSx processes one association at a time and throttles the rest."""
@@ -117,7 +120,7 @@ class LustreFileSystem(Construct):
         for repository in repositories:
             association = fsx.CfnDataRepositoryAssociation(
                 self,
-                f"Repository{str(repository.folder).replace('/', '-')}",
+                f"Repository{str(repository.folder).replace('-', '--').replace('/', '-')}",
                 file_system_id=self.file_system_id,
                 file_system_path=str(repository.folder),
                 data_repository_path=str(repository.s3_uri),
@@ -130,16 +133,19 @@ class LustreFileSystem(Construct):
         return made
 
     @staticmethod
-    def imported(*, dns_name: str, mount_name: str, zone: str | None = None) -> IFileSystem:
+    def from_attributes(*, dns_name: str, mount_name: str, zone: str | None = None, efa: bool = False) -> IFileSystem:
         """A file system that exists; its security group must let the cluster's fabric group in.
 
         Args:
             dns_name: For example `fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com`.
             mount_name: Its mount name; never guessed.
-            zone: Its zone id. Without it the zone cannot be compared with that of the nodes.
+            zone: Its zone id, which is compared with that of the nodes when the cluster is made.
+            efa: Whether it was made for EFA, which nodes must be able to look up.
         """
         subnet = Subnet(path=f"{dns_name}/subnet", zone=zone or UNKNOWN, public=UNKNOWN)
-        model = FileSystem(path=dns_name, lustre=_UNKNOWN_LUSTRE, subnets=(subnet.path,), retention=KEPT)
+        model = FileSystem(
+            path=dns_name, lustre=replace(_UNKNOWN_LUSTRE, efa=efa), subnets=(subnet.path,), retention=KEPT
+        )
         target = MountTarget(dns_name=dns_name, mount_name=mount_name)
         return _ImportedFileSystem(target=target, model=model, subnet=subnet)
 

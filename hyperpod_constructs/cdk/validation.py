@@ -29,8 +29,6 @@ from hyperpod_constructs.version import VERSION
 PLUGIN: Final = "HyperPod"
 """Name of the plugin: rule `HP3001` is acknowledged as `HyperPod::HP3001`."""
 _MARKER = "HyperPodValidation"
-_ALIVE: list[Construct] = []
-"""Registrations of this process. jsii calls the plugin after the last Python reference would otherwise be gone."""
 
 
 def refuse_errors(deployment: Deployment, acknowledged: Mapping[str, str] | None) -> None:
@@ -111,8 +109,7 @@ def register(scope: Construct) -> None:
     root = cast("Construct", scope.node.root)
     if root.node.try_find_child(_MARKER) is not None:
         return
-    marker = Construct(root, _MARKER)
-    _ALIVE.append(marker)
+    Construct(root, _MARKER)
     cdk.Validations.of(root).add_plugins(ModelValidation())
 
 
@@ -144,6 +141,14 @@ class ModelValidation:
         return cdk.PolicyValidationPluginReport(
             success=not any(violation.severity in _STOPPING for violation in violations), violations=violations
         )
+
+
+def _some_stack(context: cdk.IPolicyValidationContext) -> str:
+    """Path of a stack, without which the CLI prints nothing; whatever goes wrong here must not hide what went wrong."""
+    try:
+        return context.stack_templates[0].stack_construct_path
+    except Exception:  # noqa: BLE001  # see above
+        return Path(context.template_paths[0]).name.removesuffix(".template.json")
 
 
 _STOPPING = {Severity.FATAL.value, Severity.ERROR.value}
@@ -189,7 +194,7 @@ def _violation(finding: Finding, resource: Resource) -> cdk.PolicyViolation:
 
 def _did_not_run(context: cdk.IPolicyValidationContext, error: Exception) -> cdk.PolicyViolation:
     """The violation that stands for a check that could not run, on the first stack, where the CLI prints it."""
-    stack = context.stack_templates[0].stack_construct_path
+    stack = _some_stack(context)
     finding = rules.not_checked(stack, "the check of this app", f"{type(error).__name__}: {error}")
     return cdk.PolicyViolation(
         rule_name=finding.rule,

@@ -47,9 +47,18 @@ def p5(**options: Any) -> hp.InstanceGroup:
     return hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", **{"count": 30, "spares": 2, "capacity": PLAN, **options})
 
 
+def foundation(made: hp.SlurmTraining) -> cdk.Stack:
+    assert made.foundation is not None
+    return made.foundation
+
+
 def smoke(app: cdk.App | cdk.Stage, **options: Any) -> hp.SlurmTraining:
     groups = [hp.InstanceGroup.controller("ml.m5.xlarge"), hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1)]
     return hp.SlurmTraining(app, "Smoke", **{"env": ENV, "zone": "usw2-az2", "groups": groups, **options})
+
+
+def _types(stack: cdk.Stack) -> Counter[str]:
+    return Counter(each["Type"] for each in synthesized(stack)["Resources"].values())
 
 
 class TestStacks:
@@ -58,7 +67,7 @@ class TestStacks:
         assert made.budget_stack is not None
         types = {
             stack.stack_name: Counter(each["Type"] for each in synthesized(stack)["Resources"].values())
-            for stack in (made.foundation, made, made.budget_stack)
+            for stack in (foundation(made), made, made.budget_stack)
         }
         assert types["Frontier-Foundation"]["AWS::FSx::FileSystem"] == 1
         assert types["Frontier-Foundation"]["AWS::EC2::VPC"] == 1
@@ -84,10 +93,10 @@ class TestStacks:
         made = frontier(app)
         (scratch,) = (
             each
-            for each in synthesized(made.foundation)["Resources"].values()
+            for each in synthesized(foundation(made))["Resources"].values()
             if each["Type"] == "AWS::FSx::FileSystem"
         )
-        assert made.foundation.termination_protection is True
+        assert foundation(made).termination_protection is True
         assert (scratch["DeletionPolicy"], scratch["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
 
     def test_references_to_the_foundation_are_strong_whatever_the_apps_default(self, tmp_path: Path) -> None:
@@ -124,12 +133,12 @@ class TestStacks:
     def test_without_alerts_there_is_neither_topic_nor_budget(self, app: cdk.App) -> None:
         made = smoke(app)
         assert made.budget_stack is None
-        assert not of_type(synthesized(made.foundation), "AWS::SNS::Topic")
+        assert not of_type(synthesized(foundation(made)), "AWS::SNS::Topic")
 
     def test_tags_reach_every_stack(self, app: cdk.App) -> None:
         made = frontier(app, tags={"owner": "ml"})
         (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
-        (vpc,) = of_type(synthesized(made.foundation), "AWS::EC2::VPC").values()
+        (vpc,) = of_type(synthesized(foundation(made)), "AWS::EC2::VPC").values()
         assert {"Key": "owner", "Value": "ml"} in cluster["Tags"]
         assert {"Key": "owner", "Value": "ml"} in vpc["Tags"]
 
@@ -156,17 +165,17 @@ class TestDefaults:
 class TestBringYourOwn:
     def test_network_and_file_system_of_the_users(self, app: cdk.App) -> None:
         shared = cdk.Stack(app, "Shared", env=ENV)
-        network = hp.ClusterNetwork.imported(
+        network = hp.Network.from_attributes(
             shared,
             "Network",
             vpc_id="vpc-0123456789abcdef0",
             subnets=[hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0", zone="usw2-az2", cidr="10.1.0.0/20")],
         )
-        storage = hp.LustreFileSystem.imported(
+        storage = hp.LustreFileSystem.from_attributes(
             dns_name="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", mount_name="abcdefgh", zone="usw2-az2"
         )
         made = frontier(app, network=network, storage=storage)
-        assert not of_type(synthesized(made.foundation), "AWS::EC2::VPC")
+        assert set(_types(foundation(made))) == {"AWS::SNS::Topic", "AWS::SNS::TopicPolicy"}
         (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
         assert cluster["VpcConfig"]["Subnets"] == ["subnet-0123456789abcdef0"]
         assert "fs-0123456789abcdef0" in json.dumps(cluster)
@@ -176,7 +185,7 @@ class TestBringYourOwn:
         network = hp.ClusterNetwork(shared, "Network", zones=["usw2-az1", "usw2-az2"])
         made = frontier(app, network=network)
         (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
-        (scratch,) = of_type(synthesized(made.foundation), "AWS::FSx::FileSystem").values()
+        (scratch,) = of_type(synthesized(foundation(made)), "AWS::FSx::FileSystem").values()
         assert "az2" in json.dumps(cluster["VpcConfig"]["Subnets"])
         assert "az2" in json.dumps(scratch["SubnetIds"])
 
@@ -197,6 +206,72 @@ class TestBringYourOwn:
                 s3.Bucket.from_bucket_name(self, "Datasets", "datasets").grant_read(self.cluster)
 
         assert "s3:GetObject*" in json.dumps(synthesized(AcmeTraining(app, "Acme", nodes=3)))
+
+
+class TestWhereverItIsDeployed:
+    def test_an_app_without_account_and_region_synthesizes(self, app: cdk.App) -> None:
+        assert synthesized(smoke(app, env=None))
+
+    def test_account_and_region_may_be_tokens(self, app: cdk.App) -> None:
+        env = cdk.Environment(account=cdk.Aws.ACCOUNT_ID, region=cdk.Aws.REGION)
+        assert synthesized(smoke(app, env=env))
+
+    def test_account_and_region_of_a_stage_count(self, app: cdk.App) -> None:
+        stage = cdk.Stage(app, "Prod", env=cdk.Environment(account="111122223333", region="us-east-1"))
+        with pytest.raises(hp.InvalidCluster, match="us-east-1"):
+            smoke(stage, env=None)
+
+    def test_no_stack_is_empty(self, app: cdk.App) -> None:
+        shared = cdk.Stack(app, "Shared", env=ENV)
+        network = hp.ClusterNetwork(shared, "Network", zones=["usw2-az2"])
+        assert smoke(app, network=network).foundation is None
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"storage": hp.Lustre}, "storage must be hp.Lustre"),
+            ({"storage": "fs-1"}, "storage must be hp.Lustre"),
+            ({"alerts": "a@example.com"}, "alerts must be a list of text"),
+            ({"zone": 2}, "zone must be text"),
+            ({"generation": 0}, "generation is 0; use 1 to 999"),
+            ({"budget": 1000}, "budget must be hp.Budget"),
+            ({"budget": hp.Budget(), "alerts": []}, "a budget needs alerts"),
+            (
+                {"repositories": [hp.DataRepository(folder="/d", s3_uri="s3://d/")], "storage": None},
+                "repositories need storage",
+            ),
+        ],
+    )
+    def test_of_the_wrong_kind_or_without_effect_are_refused(
+        self, app: cdk.App, wrong: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            frontier(app, **wrong)
+        assert app.node.try_find_child("Frontier-Foundation") is None
+
+    def test_what_the_users_network_decides_cannot_be_asked_for_beside_it(self, app: cdk.App) -> None:
+        network = hp.ClusterNetwork(cdk.Stack(app, "Shared", env=ENV), "Network", zones=["usw2-az2"])
+        with pytest.raises(hp.InvalidValue, match="egress has no effect beside network"):
+            frontier(app, network=network, egress="closed")
+
+    def test_a_budget_is_not_derived_from_prices_that_nobody_knows(self, app: cdk.App) -> None:
+        groups = [
+            hp.InstanceGroup.controller("ml.m5.xlarge"),
+            hp.InstanceGroup.compute("t", "ml.trn2.48xlarge", count=1),
+        ]
+        with pytest.raises(hp.InvalidValue, match=r"no price is known for ml\.trn2\.48xlarge"):
+            frontier(app, groups=groups)
+
+    def test_an_acknowledgement_covers_every_stack_of_the_blueprint(self, app: cdk.App) -> None:
+        storage = hp.Lustre(capacity_gib=48_000, throughput_mbps_per_tib=300)
+        budget = hp.Budget(usd_per_month=10_000)
+        with pytest.raises(hp.InvalidCluster, match="HP3002"):
+            frontier(app, storage=storage, budget=budget)
+        accepted = {"HP3002": "a throughput that only we are offered"}
+        made = frontier(app, storage=storage, budget=budget, acknowledge=accepted)
+        assert synthesized(made)
 
 
 class TestRefusals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ CLUSTER = "AWS::SageMaker::Cluster"
 
 @pytest.fixture
 def network(stack: cdk.Stack) -> hp.Network:
-    return hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
+    return hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False)
 
 
 def groups(**compute: Any) -> list[hp.InstanceGroup]:
@@ -27,7 +28,7 @@ def groups(**compute: Any) -> list[hp.InstanceGroup]:
     ]
 
 
-def cluster(stack: cdk.Stack, network: hp.Network, **options: Any) -> hp.Cluster:
+def cluster(stack: cdk.Stack, network: Any, **options: Any) -> hp.Cluster:
     return hp.Cluster(stack, "Cluster", **{"name": "smoke", "network": network, "groups": groups(), **options})
 
 
@@ -67,7 +68,9 @@ class TestCluster:
         seen = []
         for name, order in (("A", 1), ("B", -1)):
             stack = cdk.Stack(app, name, env=env)
-            network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
+            network = hp.ClusterNetwork(
+                stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False
+            )
             cluster(stack, network, groups=groups()[::order])
             seen.append(synthesized(stack))
         assert seen[0] == seen[1]
@@ -165,7 +168,9 @@ class TestCluster:
         assert "InstanceType" not in found
 
     def test_a_group_in_another_zone_has_its_own_subnet(self, stack: cdk.Stack) -> None:
-        network = hp.ClusterNetwork(stack, "Two", zones=["usw2-az2", "usw2-az4"], egress="closed", flow_logs=False)
+        network = hp.ClusterNetwork(
+            stack, "Two", zones=["usw2-az2", "usw2-az4"], egress="closed", endpoints=[], flow_logs=False
+        )
         cluster(stack, network, groups=groups(zone="usw2-az4"))
         (subnet,) = group(stack, "cpu")["OverrideVpcConfig"]["Subnets"]
         (of_cluster,) = properties(stack)["VpcConfig"]["Subnets"]
@@ -232,13 +237,91 @@ class TestRefusedCluster:
         assert group(stack, "cpu")["InstanceType"] == {"Ref": "Type"}
 
 
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"groups": None}, "groups must be a list of hp.InstanceGroup"),
+            ({"groups": []}, "at least a controller"),
+            ({"groups": ["p5"]}, "groups holds 'p5'"),
+            ({"name": None}, "must be known at synth"),
+            ({"name": "my_cluster"}, "cluster name 'my_cluster' is not allowed"),
+            ({"roles": {"cpuu": None}}, "roles names cpuu, but the groups are controller, cpu"),
+            ({"lifecycle": "./scripts"}, "lifecycle must be hp.LifecycleScripts or a dictionary"),
+            ({"lifecycle": {"gpu": hp.LifecycleScripts.ami_only()}}, "lifecycle names gpu"),
+            ({"slurm": {}}, "slurm must be hp.Slurm"),
+            ({"slurm": hp.Slurm(accounting="db")}, "accounting must be hp.AccountingDatabase"),  # type: ignore[arg-type]  # the point
+            ({"recovery": "auto"}, "use one of Automatic, None"),
+            ({"network": "vpc-1"}, "network must be hp.Network"),
+        ],
+    )
+    def test_of_the_wrong_kind_are_named(
+        self, stack: cdk.Stack, network: hp.Network, wrong: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            cluster(stack, **{"network": network, **wrong})
+
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            (
+                {"capacity": "arn:aws:sagemaker:us-west-2:111122223333:training-plan/x"},
+                "capacity must be hp.OnDemand or",
+            ),
+            ({"capacity": hp.Spot}, "got the class Spot itself"),
+            ({"volumes": [{"size_gib": 1}]}, "volumes holds"),
+            ({"lifecycle": 1}, "scripts are an argument of the cluster"),
+            ({"execution_role": "arn"}, "roles are an argument of the cluster"),
+            ({"placement": 1}, "say zone="),
+            ({"count": None}, "must be whole numbers"),
+            ({"spares": 2, "count": -1.8e289}, "must then be known at synth"),
+            ({"volumes": (hp.NodeVolume(size_gib=1, kms_key="alias/x"),)}, "'alias/x' must be an ARN"),
+        ],
+    )
+    def test_fields_of_a_group_that_would_be_ignored_are_refused(
+        self, stack: cdk.Stack, network: hp.Network, wrong: dict[str, Any], message: str
+    ) -> None:
+        fields = {"name": "cpu", "count": 1, "instance_type": "ml.c5.xlarge", "node_type": "Compute", **wrong}
+        with pytest.raises(hp.InvalidValue, match=message):
+            cluster(stack, network, groups=[groups()[0], hp.InstanceGroup(partitions=("cpu",), **fields)])
+
+    def test_capacity_on_demand_is_written_out_when_it_is_asked_for(
+        self, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        cluster(stack, network, groups=groups(capacity=hp.OnDemand()))
+        assert group(stack, "cpu")["CapacityRequirements"] == {"OnDemand": {}}
+
+    def test_openzfs_is_mounted_by_its_dns_name(self, stack: cdk.Stack, network: hp.Network) -> None:
+        home = hp.Mount(kind="openzfs", path="/home", file_system="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com")
+        cluster(stack, network, groups=groups(mounts=[home]))
+        assert group(stack, "cpu")["InstanceStorageConfigs"] == [
+            {"FsxOpenZfsConfig": {"DnsName": home.file_system, "MountPath": "/home"}}
+        ]
+
+    def test_a_described_type_is_not_refused_by_the_engines_list(self, stack: cdk.Stack, network: hp.Network) -> None:
+        new = hp.InstanceType("ml.p7.48xlarge", accelerators=8, efa=16, addresses=16)
+        cluster(stack, network, groups=[groups()[0], hp.InstanceGroup.compute("p7", new, count=1)])
+        (found,) = (each for each in synthesized(stack)["Resources"].values() if each["Type"] == CLUSTER)
+        assert found["Metadata"]["hyperpod:intent"]["groups"]["p7"]["described"]["name"] == "ml.p7.48xlarge"
+
+    def test_a_plan_named_with_a_token_is_one_of_this_account(self, stack: cdk.Stack, network: hp.Network) -> None:
+        plan = hp.TrainingPlan(
+            f"p-{cdk.Fn.import_value('x')}", count=4, zone="usw2-az2", starts="2026-12-07", ends="2027-02-14"
+        )
+        p5 = hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=4, capacity=plan)
+        cluster(stack, network, groups=[groups()[0], p5])
+        assert ":training-plan/p-" in str(group(stack, "p5")["TrainingPlanArn"])
+
+
 class TestGrants:
     def test_a_grant_to_the_cluster_reaches_every_group(self, stack: cdk.Stack, network: hp.Network) -> None:
         datasets = s3.Bucket.from_bucket_name(stack, "Datasets", "datasets")
         datasets.grant_read(cluster(stack, network))
-        (policy,) = of_type(synthesized(stack), "AWS::IAM::Policy").values()
-        assert len(policy["Roles"]) == 2
-        assert "s3:GetObject*" in str(policy["PolicyDocument"])
+        template = synthesized(stack)
+        (name,) = (name for name, each in of_type(template, "AWS::IAM::Policy").items() if "s3:GetObject*" in str(each))
+        assert len(template["Resources"][name]["Properties"]["Roles"]) == 2
+        (found,) = (each for each in template["Resources"].values() if each["Type"] == CLUSTER)
+        assert name in found["DependsOn"]
 
     def test_a_grant_to_one_group_reaches_only_that(self, stack: cdk.Stack, network: hp.Network) -> None:
         datasets = s3.Bucket.from_bucket_name(stack, "Datasets", "datasets")
@@ -322,6 +405,67 @@ class TestLifecycleScripts:
         (resource,) = (each for each in synthesized(stack)["Resources"].values() if each["Type"] == CLUSTER)
         names = [key.rpartition("/")[2] for key in resource["Metadata"]["hyperpod:scripts"]]
         assert sorted(names) == ["on_init_complete.sh", "users.sh"]
+
+    def test_files_that_differ_in_their_extension_alone_keep_their_contents(
+        self, app: cdk.App, stack: cdk.Stack, network: hp.Network, scripts: Path
+    ) -> None:
+        (scripts / "on_init_complete.py").write_text("print('python')\n")
+        cluster(stack, network, lifecycle=hp.LifecycleScripts.extended(scripts))
+        synthesized(stack)
+        assets = json.loads((Path(app.outdir) / f"{stack.stack_name}.assets.json").read_text())["files"]
+        contents = {
+            next(iter(each["destinations"].values()))["objectKey"].rpartition("/")[2]: Path(
+                app.outdir, each["source"]["path"]
+            ).read_text()
+            for each in assets.values()
+            if "hyperpod" in each["source"]["path"]
+        }
+        assert contents["on_init_complete.py"] == "print('python')\n"
+        assert contents["on_init_complete.sh"].startswith("#!/bin/bash")
+
+    def test_groups_may_have_scripts_of_their_own(self, stack: cdk.Stack, network: hp.Network, scripts: Path) -> None:
+        cluster(stack, network, lifecycle={"cpu": hp.LifecycleScripts.extended(scripts)})
+        assert "LifeCycleConfig" in group(stack, "cpu")
+        assert "LifeCycleConfig" not in group(stack, "controller")
+
+    def test_scripts_that_lie_in_a_bucket_already_are_read_there(self, stack: cdk.Stack, network: hp.Network) -> None:
+        existing = hp.LifecycleScripts.existing("s3://acme-scripts/hyperpod/v3", on_create="on_create.sh")
+        cluster(stack, network, lifecycle=existing)
+        assert group(stack, "cpu")["LifeCycleConfig"] == {
+            "SourceS3Uri": "s3://acme-scripts/hyperpod/v3",
+            "OnCreate": "on_create.sh",
+        }
+        (policy,) = of_type(synthesized(stack), "AWS::IAM::Policy").values()
+        assert ":s3:::acme-scripts/hyperpod/v3/*" in str(policy)
+
+    @pytest.mark.parametrize(("name", "message"), [("dollar${x}.sh", "use letters"), ("new\nline", "use letters")])
+    def test_names_that_cloudformation_would_read_differently_are_refused(
+        self, stack: cdk.Stack, network: hp.Network, scripts: Path, name: str, message: str
+    ) -> None:
+        (scripts / name).write_text("")
+        with pytest.raises(hp.InvalidValue, match=message):
+            cluster(stack, network, lifecycle=hp.LifecycleScripts.extended(scripts))
+
+    def test_hidden_files_and_bytecode_stay_behind(self, stack: cdk.Stack, network: hp.Network, scripts: Path) -> None:
+        (scripts / ".git").mkdir()
+        (scripts / ".git" / "config").write_text("secret")
+        made = cluster(stack, network, lifecycle=hp.LifecycleScripts.extended(scripts))
+        assert not [key for key in made.scripts.keys if "config" in key]
+
+    def test_an_empty_folder_is_refused(self, stack: cdk.Stack, network: hp.Network, tmp_path: Path) -> None:
+        (tmp_path / "empty").mkdir()
+        with pytest.raises(hp.InvalidValue, match="holds no file"):
+            cluster(stack, network, lifecycle=hp.LifecycleScripts.extended(tmp_path / "empty"))
+
+    def test_a_synthesizer_that_cannot_choose_keys_is_refused_with_what_to_do(
+        self, app: cdk.App, scripts: Path
+    ) -> None:
+        stack = cdk.Stack(app, "Legacy", synthesizer=cdk.LegacyStackSynthesizer())
+        network = hp.ClusterNetwork(
+            stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False
+        )
+        with pytest.raises(hp.InvalidValue, match=r"LifecycleScripts\.existing"):
+            cluster(stack, network, lifecycle=hp.LifecycleScripts.extended(scripts))
 
     def test_a_missing_entry_script_is_refused(self, stack: cdk.Stack, network: hp.Network, scripts: Path) -> None:
         with pytest.raises(hp.InvalidCluster, match=r"setup\.sh"):

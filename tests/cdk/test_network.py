@@ -81,8 +81,13 @@ class TestWayOut:
         assert route["DependsOn"] == [attachment]
 
     def test_s3_has_a_gateway_endpoint_in_every_network(self, stack: cdk.Stack) -> None:
-        (endpoint,) = of_type(network(stack, egress="closed"), "AWS::EC2::VPCEndpoint").values()
+        (endpoint,) = of_type(network(stack, egress="closed", endpoints=[]), "AWS::EC2::VPCEndpoint").values()
         assert (endpoint["ServiceName"], endpoint["VpcEndpointType"]) == ("com.amazonaws.us-west-2.s3", "Gateway")
+
+    def test_a_closed_network_has_the_endpoints_that_nodes_call_unless_told_otherwise(self, stack: cdk.Stack) -> None:
+        endpoints = of_type(network(stack, egress="closed"), "AWS::EC2::VPCEndpoint").values()
+        services = {each["ServiceName"].rpartition(".")[2] for each in endpoints}
+        assert services == {"s3", "ec2", "ec2messages", "logs", "monitoring", "ssm", "ssmmessages", "sts"}
 
     def test_interface_endpoints_stand_in_the_fabric_group_with_private_names(self, stack: cdk.Stack) -> None:
         template = network(stack, egress="closed", endpoints=["ssm"])
@@ -102,7 +107,7 @@ class TestImported:
         return hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0", zone="usw2-az2", cidr="10.1.0.0/20")
 
     def test_makes_nothing_but_the_fabric_group(self, stack: cdk.Stack) -> None:
-        hp.ClusterNetwork.imported(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[self.subnet()])
+        hp.Network.from_attributes(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[self.subnet()])
         assert {each["Type"] for each in synthesized(stack)["Resources"].values()} == {
             "AWS::EC2::SecurityGroup",
             "AWS::EC2::SecurityGroupIngress",
@@ -110,18 +115,18 @@ class TestImported:
         }
 
     def test_makes_nothing_at_all_with_a_security_group_of_the_users(self, stack: cdk.Stack) -> None:
-        made = hp.ClusterNetwork.imported(
+        made = hp.Network.from_attributes(
             stack,
             "Network",
             vpc_id="vpc-0123456789abcdef0",
             subnets=[self.subnet()],
-            security_group_id="sg-0123456789abcdef0",
+            security_group_ids=["sg-0123456789abcdef0"],
         )
         assert "Resources" not in synthesized(stack)
         assert made.ids().security_groups == ("sg-0123456789abcdef0",)
 
     def test_a_subnet_without_zone_id_has_no_known_zone(self, stack: cdk.Stack) -> None:
-        made = hp.ClusterNetwork.imported(
+        made = hp.Network.from_attributes(
             stack,
             "Network",
             vpc_id="vpc-0123456789abcdef0",
@@ -131,10 +136,42 @@ class TestImported:
         assert made.ids().subnets == ("subnet-0123456789abcdef0",)
 
     def test_names_the_zones_it_has_when_asked_for_another(self, stack: cdk.Stack) -> None:
-        made = hp.ClusterNetwork.imported(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[self.subnet()])
+        made = hp.Network.from_attributes(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[self.subnet()])
         with pytest.raises(hp.InvalidValue, match="no subnet in usw2-az4; it has usw2-az2"):
             made.ids("usw2-az4")
 
 
 def _ids(template: dict[str, Any], resource_type: str) -> list[str]:
     return [name for name, each in template["Resources"].items() if each["Type"] == resource_type]
+
+
+class TestArguments:
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"zones": "usw2-az2"}, "zones must be a list of text; got 'usw2-az2'"),
+            ({"zones": []}, "give one or more different zone ids"),
+            ({"zones": ["usw2-az2", "usw2-az2"]}, "different zone ids"),
+            ({"egress": "NAT"}, "egress is 'NAT'; use one of nat, closed"),
+            ({"endpoints": "ssm"}, "endpoints must be a list of text"),
+            ({"cidr": "10.0.0.0/8"}, "use /16 to /22"),
+            ({"zones": ["usw2-phx2-az1"]}, "local zone"),
+        ],
+    )
+    def test_of_the_wrong_form_are_named(self, stack: cdk.Stack, wrong: dict[str, Any], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.ClusterNetwork(stack, "Network", **{"zones": ["usw2-az2"], **wrong})
+
+    def test_vpc_of_an_imported_network_asks_for_the_zone_names_it_needs(self, stack: cdk.Stack) -> None:
+        subnet = hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0", zone="usw2-az2")
+        made = hp.Network.from_attributes(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[subnet])
+        with pytest.raises(hp.InvalidValue, match="availability_zone"):
+            made.vpc  # noqa: B018  # made when it is asked for
+
+    def test_vpc_is_the_network_for_other_constructs(self, stack: cdk.Stack) -> None:
+        made = hp.ClusterNetwork(stack, "Network", zones=["usw2-az1", "usw2-az2"])
+        assert made.vpc is not None
+        assert [subnet.subnet_id for subnet in made.vpc.private_subnets] == [
+            made.ids("usw2-az1").subnets[0],
+            made.ids("usw2-az2").subnets[0],
+        ]

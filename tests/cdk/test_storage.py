@@ -15,7 +15,7 @@ LUSTRE = "AWS::FSx::FileSystem"
 
 @pytest.fixture
 def network(stack: cdk.Stack) -> hp.Network:
-    return hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
+    return hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False)
 
 
 def file_system(stack: cdk.Stack, network: hp.Network, **lustre: Any) -> dict[str, Any]:

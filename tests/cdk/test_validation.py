@@ -59,7 +59,9 @@ class TestModelValidation:
             stack,
             "Cluster",
             name="smoke",
-            network=hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False),
+            network=hp.ClusterNetwork(
+                stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False
+            ),
             groups=[hp.InstanceGroup.controller("ml.m5.xlarge")],
         )
         made.resource.add_property_override("InstanceGroups.0.InstanceType", "ml.m5.xlarg")
@@ -73,7 +75,9 @@ class TestModelValidation:
             stack,
             "Cluster",
             name="smoke",
-            network=hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False),
+            network=hp.ClusterNetwork(
+                stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False
+            ),
             groups=[hp.InstanceGroup.controller("ml.m5.xlarge")],
         )
         made.resource.add_property_override("InstanceGroups.0.InstanceType", "ml.bogus")

@@ -15,7 +15,7 @@ import hyperpod_constructs as hp
 from hyperpod_constructs import rules
 app = cdk.App()
 stack = cdk.Stack(app, "Stack", env=cdk.Environment(account="111122223333", region="us-west-2"))
-network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
+network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False)
 groups = [hp.InstanceGroup.controller("ml.m5.xlarge")]
 cluster = hp.Cluster(stack, "Cluster", name="smoke", network=network, groups=groups)
 """

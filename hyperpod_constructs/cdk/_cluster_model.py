@@ -1,0 +1,144 @@
+"""A cluster as the rules see it, before anything of it exists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from hyperpod_constructs.cdk._arguments import check_kind, check_list, check_names
+from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
+from hyperpod_constructs.cdk.network import NetworkModel
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model import deployment as model
+from hyperpod_constructs.model.capacity import (
+    AutoPatch,
+    InstanceGroup,
+    OnDemand,
+    ScheduledUpdate,
+    Spot,
+    TrainingPlan,
+)
+from hyperpod_constructs.model.checks import check_name, check_one_of
+from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.storage import FileSystem, Mount, NodeVolume
+from hyperpod_constructs.tokens import is_token
+
+NodeRecovery = Literal["Automatic", "None"]
+Scripts = LifecycleScripts | Mapping[str, LifecycleScripts]
+"""Scripts of all groups, or of each group by name."""
+
+
+def cluster_model(
+    path: str,
+    *,
+    name: str,
+    groups: Sequence[InstanceGroup],
+    slurm: Slurm,
+    network: NetworkModel,
+    zone: str | None = None,
+    mounts: Mapping[str, FileSystem],
+    lifecycle: Scripts,
+    recovery: NodeRecovery = "Automatic",
+    tags: Mapping[str, str] | None = None,
+    account: str | None = None,
+    region: str | None = None,
+) -> model.Cluster:
+    """A cluster with what every group gets from it.
+
+    Groups are sorted by name, so that their order in the code changes nothing.
+
+    Raises:
+        InvalidValue: for arguments of the wrong kind and for fields that are arguments of the construct.
+    """
+    if is_token(name) or name is None:
+        raise InvalidValue("the name of a cluster must be known at synth: it keeps scripts and clusters apart")
+    check_name("cluster name", name)
+    check_list("groups", groups, InstanceGroup)
+    if not groups:
+        raise InvalidValue("groups is empty: a Slurm cluster has at least a controller")
+    check_kind("slurm", slurm, Slurm)
+    check_kind("accounting", slurm.accounting, AccountingDatabase)
+    check_kind("tags", tags, Mapping)
+    check_one_of("recovery", recovery, ("Automatic", "None"))
+    check_kind("lifecycle", lifecycle, LifecycleScripts, Mapping)
+    if not isinstance(lifecycle, LifecycleScripts):
+        check_names("lifecycle", lifecycle, [str(group.name) for group in groups])
+    for group in groups:
+        _refuse_what_the_construct_sets(group)
+    shared = tuple(
+        Mount(kind="lustre", path=where, file_system=file_system.path) for where, file_system in sorted(mounts.items())
+    )
+    return model.Cluster(
+        path=path,
+        name=name,
+        groups=tuple(
+            replace(
+                group,
+                mounts=group.mounts or shared,
+                lifecycle=scripts_of(lifecycle, group).model,
+                placement=network.placement(zone_of(group)) if group.zone else None,
+            )
+            for group in sorted(groups, key=lambda group: str(group.name))
+        ),
+        orchestrator=slurm,
+        provisioning="Continuous",
+        recovery=recovery,
+        placement=network.placement(zone),
+        tags=dict(tags or {}),
+        account=account,
+        region=region,
+    )
+
+
+def _refuse_what_the_construct_sets(group: InstanceGroup) -> None:
+    """Refuses fields that hold what a template reader finds; users say it to the construct, with CDK objects."""
+    who = f"group {group.name!r}"
+    if is_token(group.name):
+        raise InvalidValue("the name of a group must be known at synth: logical ids are made of it")
+    _check_kinds(who, group)
+    if group.lifecycle is not None:
+        raise InvalidValue(f"{who}: scripts are an argument of the cluster: lifecycle={{{group.name!r}: ...}}")
+    if group.placement is not None:
+        raise InvalidValue(f"{who}: say zone=; subnets and security groups are those of the cluster's network")
+    if group.execution_role is not None:
+        raise InvalidValue(f"{who}: roles are an argument of the cluster: roles={{{group.name!r}: ...}}")
+    if group.count is None or group.spares is None:
+        raise InvalidValue(f"{who}: count and spares must be whole numbers")
+    if is_token(group.spares) or (group.spares and is_token(group.count)):
+        raise InvalidValue(f"{who}: spares are added to the count; both must then be known at synth")
+    for volume in volumes_of(group):
+        if volume.kms_key and not is_token(volume.kms_key) and not str(volume.kms_key).startswith("arn:"):
+            raise InvalidValue(f"{who}: volume key {volume.kms_key!r} must be an ARN, to be granted to the nodes")
+
+
+def _check_kinds(who: str, group: InstanceGroup) -> None:
+    check_kind(f"{who}: capacity", group.capacity, OnDemand, Spot, TrainingPlan)
+    check_kind(f"{who}: patching", group.patching, AutoPatch)
+    check_kind(f"{who}: scheduled_update", group.scheduled_update, ScheduledUpdate)
+    check_list(f"{who}: volumes", group.volumes, NodeVolume)
+    check_list(f"{who}: mounts", group.mounts, Mount)
+    check_kind(f"{who}: zone", group.zone, str)
+
+
+def scripts_of(lifecycle: Scripts, group: InstanceGroup) -> LifecycleScripts:
+    """The scripts of a group; a group that a mapping does not name has none."""
+    if isinstance(lifecycle, LifecycleScripts):
+        return lifecycle
+    return lifecycle.get(str(group.name), LifecycleScripts.ami_only())
+
+
+def zone_of(group: InstanceGroup) -> str | None:
+    """The zone that a group asks for."""
+    return group.zone if isinstance(group.zone, str) else None
+
+
+def volumes_of(group: InstanceGroup) -> tuple[NodeVolume, ...]:
+    """The volumes of a group, as far as known."""
+    return group.volumes if isinstance(group.volumes, tuple) else ()
+
+
+def types_of(group: InstanceGroup) -> list[str]:
+    """Every type that a group may have, as far as known."""
+    flexible = group.flexible_types if isinstance(group.flexible_types, tuple) else ()
+    return [name for name in (group.instance_type, *flexible) if isinstance(name, str)]
