@@ -28,7 +28,16 @@ class ConfigurationError(HyperPodError, ValueError):
 
 
 class InvalidValue(ConfigurationError):
-    """One field of one value can never be right, whatever surrounds it."""
+    """One field of one value can never be right, whatever surrounds it.
+
+    Attributes:
+        wrong: What is wrong, with the value got.
+        fix: The change to make, with the values allowed; empty where the message says no more than what is wrong.
+    """
+
+    def __init__(self, wrong: str, fix: str = "") -> None:
+        self.wrong, self.fix = wrong, fix
+        super().__init__(f"{wrong}; {fix}" if fix else wrong)
 
 
 class InvalidCluster(ConfigurationError):

@@ -128,7 +128,8 @@ class SlurmTraining(cdk.Stack):
         check_kind("budget", budget, Budget)
         groups = [_with_health_checks(group) for group in groups]
         zones = _zones(zone, groups)
-        slurm, lifecycle = slurm or Slurm(), lifecycle or LifecycleScripts.ami_only()
+        slurm = Slurm() if slurm is None else slurm
+        lifecycle = LifecycleScripts.ami_only() if lifecycle is None else lifecycle
         lustre, existing = _storage(storage)
         for given, has_effect, message in (
             (repositories, lustre, "repositories need storage=hp.Lustre(...), a file system to make"),

@@ -137,20 +137,20 @@ class InstanceType:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
-            raise InvalidValue(f"instance type {self.name!r} is not of the form ml.FAMILY.SIZE, such as ml.p5.48xlarge")
+            raise InvalidValue(f"instance type is {self.name!r}", "use a name ml.FAMILY.SIZE, such as ml.p5.48xlarge")
         self._check_numbers()
         if not set(self.threads_per_core or ()) <= {1, 2}:
-            raise InvalidValue(f"{self.name}: threads per core are {self.threads_per_core}; use 1 and 2")
+            raise InvalidValue(f"{self.name}: threads per core are {self.threads_per_core}", "use 1 and 2")
         if self.architecture not in (None, "x86_64", "arm64"):
-            raise InvalidValue(f"{self.name}: architecture is {self.architecture!r}; use x86_64 or arm64")
+            raise InvalidValue(f"{self.name}: architecture is {self.architecture!r}", "use x86_64 or arm64")
         if self.accelerator is None:
             return
         if self.accelerators is None:
             object.__setattr__(self, "accelerators", self.accelerator.count)
         elif self.accelerators != self.accelerator.count:
             raise InvalidValue(
-                f"{self.name}: accelerators is {self.accelerators} but accelerator.count is {self.accelerator.count}; "
-                "give one of them"
+                f"{self.name}: accelerators is {self.accelerators} but accelerator.count is {self.accelerator.count}",
+                "give one of them",
             )
 
     def _check_numbers(self) -> None:
@@ -167,7 +167,8 @@ class InstanceType:
         for field, low in lowest.items():
             value = getattr(self, field)
             if value is not None and value < low:
-                raise InvalidValue(f"{self.name}: {field} is {value}; use {low} or more, or leave it out if not known")
+                fix = f"use {low} or more, or leave it out if not known"
+                raise InvalidValue(f"{self.name}: {field} is {value}", fix)
 
     @property
     def efa_interfaces(self) -> int | None:

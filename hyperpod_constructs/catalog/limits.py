@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import time, timedelta
+from datetime import UTC, time, timedelta
 from typing import Final
 
 
@@ -58,31 +58,13 @@ class Text:
 
 
 _WORDS = "letters, digits and hyphens, beginning and ending with a letter or digit"
-_LOWER = "lower case letters, digits and hyphens, beginning and ending with a letter or digit"
-_WORDS_PATTERN = r"[a-zA-Z0-9](-*[a-zA-Z0-9])*"
-_LOWER_PATTERN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_PATTERN = r"[a-zA-Z0-9](-*[a-zA-Z0-9])*"
 
-CLUSTER_NAME: Final = Text(pattern=_WORDS_PATTERN, low=1, high=63, says=_WORDS, source="API, ClusterName")
-GROUP_NAME: Final = Text(pattern=_WORDS_PATTERN, low=1, high=63, says=_WORDS, source="API, ClusterInstanceGroupName")
+NAME: Final = Text(
+    pattern=_PATTERN, low=1, high=63, says=_WORDS, source="API, ClusterName and ClusterInstanceGroupName"
+)
 PARTITION_NAME: Final = Text(
-    pattern=_WORDS_PATTERN, low=1, high=1024, says=_WORDS, source="CFN, ClusterSlurmConfig PartitionNames"
-)
-SCHEDULER_NAME: Final = Text(
-    pattern=_WORDS_PATTERN, low=1, high=63, says=_WORDS, source="CFN, ClusterSchedulerConfig Name"
-)
-TEAM_NAME: Final = Text(
-    pattern=_LOWER_PATTERN,
-    low=1,
-    high=40,
-    says=_LOWER,
-    source="CFN, ComputeQuota TeamName; its {0,39} is read as a length",
-)
-PRIORITY_CLASS_NAME: Final = Text(
-    pattern=_LOWER_PATTERN,
-    low=1,
-    high=40,
-    says=_LOWER,
-    source="CFN, ClusterSchedulerConfig PriorityClasses; its {0,39} is read as a length",
+    pattern=_PATTERN, low=1, high=1024, says=_WORDS, source="CFN, ClusterSlurmConfig PartitionNames"
 )
 
 # Cluster and instance groups.
@@ -94,43 +76,14 @@ INSTANCE_COUNT: Final = Limit(low=0, high=6758, source="API, ClusterInstanceCoun
 FLEXIBLE_TYPES: Final = Limit(low=1, high=20, source="CFN, InstanceRequirements InstanceTypes")
 SECURITY_GROUPS: Final = Limit(low=1, high=5, source="API, VpcConfig SecurityGroupIds")
 SUBNETS: Final = Limit(low=1, high=16, source="API, VpcConfig Subnets")
-PARTITIONS: Final = Limit(low=0, high=1, source="CFN, ClusterSlurmConfig PartitionNames")
 THREADS_PER_CORE: Final = Limit(low=1, high=2, source="API, ClusterThreadsPerCore")
-LABELS: Final = Limit(low=0, high=50, source="API, ClusterKubernetesConfig Labels")
-TAINTS: Final = Limit(low=0, high=50, source="API, ClusterKubernetesConfig Taints")
-TAGS: Final = Limit(low=0, high=50, source="API, CreateCluster Tags")
-DEEP_HEALTH_CHECKS: Final = Limit(low=1, high=3, source="CFN, OnStartDeepHealthChecks")
 ROLLBACK_ALARMS: Final = Limit(low=1, high=10, source="API, DeploymentConfiguration AutoRollbackConfiguration")
 ROLLING_WAIT_SECONDS: Final = Limit(low=0, high=3600, source="API, DeploymentConfiguration WaitIntervalInSeconds")
-TIERED_STORAGE_PERCENT: Final = Limit(
-    low=20, high=100, source="guide, managed-tier-checkpointing-setup; the schema takes 0 to 100"
-)
-BATCH_ADD_GROUPS: Final = Limit(low=1, high=5, source="API, BatchAddClusterNodes NodesToAdd")
-BATCH_ADD_NODES: Final = Limit(low=1, high=50, source="API, BatchAddClusterNodes: nodes of one request")
-
-MIN_COUNT_TIMEOUT: Final = timedelta(hours=3)
-"""A group without its MinInstanceCount rolls back after this long. Source: guide, sagemaker-hyperpod-scaling-slurm."""
 
 # Storage of a node.
-STORAGE_CONFIGS: Final = Limit(low=0, high=4, source="API, ClusterInstanceStorageConfigs")
-EBS_CONFIGS: Final = Limit(low=0, high=2, source="API, ClusterEbsVolumeConfig: one root and one further volume")
 LUSTRE_CONFIGS: Final = Limit(low=0, high=1, source="guide, sagemaker-hyperpod-ref: one Lustre mount for each group")
 OPENZFS_CONFIGS: Final = Limit(low=0, high=1, source="guide, sagemaker-hyperpod-ref: one OpenZFS mount for each group")
 VOLUME_GB: Final = Limit(low=1, high=16_384, source="API, ClusterEbsVolumeSizeInGB")
-
-# File system of a restricted instance group.
-RESTRICTED_LUSTRE_GIB: Final = Limit(low=1200, high=100_800, source="CFN, EnvironmentConfig FSxLustreConfig SizeInGiB")
-RESTRICTED_LUSTRE_THROUGHPUTS: Final = (125, 250, 500, 1000)
-"""MB/s/TiB. Source: README of AWS's Terraform module hyperpod-eks-tf (2026); the schema takes 125 to 1000."""
-
-# Task governance.
-PRIORITY_CLASSES: Final = Limit(low=0, high=10, source="CFN, ClusterSchedulerConfig PriorityClasses")
-PRIORITY_WEIGHT: Final = Limit(low=0, high=100, source="CFN, ClusterSchedulerConfig Weight")
-FAIR_SHARE_WEIGHT: Final = Limit(low=0, high=100, source="CFN, ComputeQuota FairShareWeight")
-QUOTA_RESOURCES: Final = Limit(low=0, high=15, source="CFN, ComputeQuota ComputeQuotaResources")
-BORROW_LIMIT_PERCENT: Final = Limit(
-    low=1, high=500, source="CFN, ComputeQuota BorrowLimit, text; the schema takes 0 to 10000"
-)
 
 # Budgets.
 BUDGET_NOTIFICATIONS: Final = Limit(
@@ -142,20 +95,11 @@ BUDGET_EMAILS: Final = Limit(
 BUDGET_TOPICS: Final = Limit(
     low=0, high=1, source="Cost Management guide, budgets-best-practices: for one notification"
 )
-BUDGET_THRESHOLD: Final = Limit(low=0.1, high=1e9, source="CFN, AWS::Budgets::Budget Threshold")
-
-# Kubernetes.
-KUBERNETES_VERSIONS: Final = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
-"""What HyperPod runs on. Source: guide, sagemaker-hyperpod-eks-prerequisites."""
-KUBERNETES_VERSIONS_WITH_ADD_ONS: Final = ("1.32", "1.33", "1.34", "1.35")
-"""What all of HyperPod's add-ons run on as well; computed from versions seen in one account on 2026-10-04."""
 
 # Training plans. Source of all: guide, reserve-capacity-with-training-plans.
 PLAN_COUNTS: Final = (1, 2, 4, 8, 16, 32, 64)
-PLAN_DAYS: Final = Limit(low=1, high=182, source="guide, reserve-capacity-with-training-plans")
-PLAN_LEAD_AT_MOST: Final = timedelta(days=56)
-PLAN_HOUR_UTC: Final = time(11, 30)
-"""Plans start and end at this time of the day, UTC."""
+PLAN_CHANGES_AT: Final = time(11, 30, tzinfo=UTC)
+"""Plans start and end at this time of the day."""
 PLAN_DRAIN: Final = timedelta(hours=1)
 """HyperPod begins to terminate nodes this long before the end of every reserved block."""
 PLAN_TYPES: Final = (
@@ -170,10 +114,6 @@ PLAN_TYPES: Final = (
     "ml.trn2.48xlarge",
 )
 """Types sold to everybody."""
-PLAN_TYPES_BY_ACCOUNT_TEAM: Final = ("ml.g6.xlarge", "ml.g6.4xlarge", "ml.p6e-gb200.36xlarge")
-"""Types sold through the account team only; p6e-gb200 in whole UltraServers of 18 instances."""
-ULTRASERVER_INSTANCES: Final = 18
-"""Instances of one UltraServer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,12 +164,6 @@ VOLUME_SIZE_GB: Final = Quota(
     seen=(1024,),
     source=_ACCOUNT,
 )
-RESTRICTED_LUSTRE_TIB: Final = Quota(
-    name="Maximum total FSx Lustre capacity in TiB across HyperPod restricted instance groups",
-    code="L-FC4D7F52",
-    seen=(1365,),
-    source=_ACCOUNT,
-)
 TRAINING_PLANS: Final = Quota(
     name="Number of training plans per Region",
     code="L-867702E6",
@@ -242,10 +176,6 @@ NETWORK_INTERFACES: Final = Quota(
     code="L-DF5E4CA3",
     source=f"{_GUIDE}; the default is not verified",
 )
-VPCS: Final = Quota(name="VPCs per Region", service="vpc", source=_GUIDE)
-INTERNET_GATEWAYS: Final = Quota(name="Internet gateways per Region", service="vpc", source=_GUIDE)
-ELASTIC_IPS: Final = Quota(name="EC2-VPC Elastic IPs", service="ec2", source=_GUIDE)
-
 _CLUSTER_USAGE_CODES: Final = {
     "ml.p4d.24xlarge": "L-47E0BC8F",
     "ml.p4de.24xlarge": "L-BEF3120E",

@@ -18,13 +18,11 @@ DRIVE_CACHES: Final = ("NONE", "READ")
 METADATA_MODES: Final = ("AUTOMATIC", "USER_PROVISIONED")
 READ_CACHE_MODES: Final = ("NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY")
 """DataReadCacheConfiguration.SizingMode, which intelligent-tiering file systems must set."""
-AUTO_IMPORT_POLICIES: Final = ("NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED")
 VERSIONS: Final = ("2.10", "2.12", "2.15")
 
 BACKUP_RETENTION_DAYS_AT_MOST: Final = 90
 MAINTENANCE_PATTERN: Final = r"[1-7]:([01]\d|2[0-3]):?([0-5]\d)"
 """WeeklyMaintenanceStartTime, d:HH:MM in UTC with Monday as 1."""
-LOG_GROUP_PREFIX: Final = "/aws/fsx"
 
 SUBNETS: Final = 1
 """Subnets of one file system: all Lustre types stand in one zone."""
@@ -37,8 +35,6 @@ EFA_STEPS_GIB: Final = {125: 38_400, 250: 19_200, 500: 9_600, 1000: 4_800}
 """Capacity step of an EFA-enabled file system by throughput. Source: LustreGuide, getting-started (October 2026)."""
 EFA_VERSION: Final = "2.15"
 """Lustre version that EFA needs. Source: LustreGuide, efa-file-systems (October 2026)."""
-EFA_SUPERNET_PREFIX: Final = 16
-"""EFA clients stand in the /16 block of the file system. Source: LustreGuide, efa-file-systems (October 2026)."""
 
 METADATA_IOPS: Final[tuple[int, ...]] = (1500, 3000, 6000, *range(12_000, 192_001, 12_000))
 """What USER_PROVISIONED metadata of SSD file systems can be set to."""
@@ -90,7 +86,6 @@ class Offer:
         metadata: Whether a metadata configuration can be given.
         efa: Whether EFA can be enabled; it then needs a metadata configuration.
         customer_key: Whether KmsKeyId can be given; scratch types use FSx's own key.
-        grows: Whether storage can be added later. It never shrinks.
         backups: Whether automatic backups can be kept. Unverified for scratch types.
         repository: Whether an S3 data repository association can be made.
     """
@@ -102,7 +97,6 @@ class Offer:
     metadata: bool = False
     efa: bool = False
     customer_key: bool = True
-    grows: bool = True
     backups: bool = True
     repository: bool = True
 
@@ -121,10 +115,8 @@ class Offer:
             return Capacities(step=EFA_STEPS_GIB[throughput]) if offered and throughput is not None else None
         return self.capacities.get(None) or self.capacities.get(throughput)
 
-    def versions_for(self, *, metadata: bool, efa: bool = False) -> tuple[str, ...]:
-        """Lustre versions that work with or without a metadata configuration and EFA."""
-        if efa:
-            return (EFA_VERSION,)
+    def versions_for(self, *, metadata: bool) -> tuple[str, ...]:
+        """Lustre versions that work with or without a metadata configuration."""
         return tuple(v for v in self.versions if not (metadata and v == "2.12"))
 
     def version_without_choice(self, *, metadata: bool) -> str:
@@ -138,7 +130,6 @@ OFFERS: Final = {
     ("SCRATCH_1", "SSD"): Offer(
         capacities={None: Capacities(sizes=(1200, 2400), step=3600)},
         customer_key=False,
-        grows=False,
         backups=False,
         repository=False,
     ),
@@ -170,11 +161,6 @@ def find(deployment_type: str | None, storage_type: str | None = None) -> Offer 
         storage_type: `SSD`, `HDD` or `INTELLIGENT_TIERING`; `None` where it is left out.
     """
     return OFFERS.get((deployment_type or "SCRATCH_1", storage_type or "SSD"))
-
-
-def throughput_mbps(capacity_gib: int, throughput_mbps_per_tib: int) -> float:
-    """Throughput of a whole file system in MB/s."""
-    return capacity_gib / 1024 * throughput_mbps_per_tib
 
 
 def automatic_metadata_iops(capacity_gib: int) -> int:

@@ -23,6 +23,9 @@ RATIO_UNSEEN: Final = 1.20
 RATIOS: Final = {"g5": 1.25, "g6e": 1.25, "p4d": 1.18, "p5": 1.20, "p5en": 1.20}
 """The same by family, from one size of each in us-east-1: HyperPod of October 2026 over EC2 of July 2026."""
 
+UNDATED: Final = "undated"
+"""`as_of` of a price of which nobody knows when it was seen."""
+
 _HOME = "us-east-1"
 
 
@@ -51,7 +54,7 @@ class Meter:
         usd: US dollars for one `unit`.
         unit: `hour` or `GiB-month`.
         source: Where the number comes from.
-        as_of: When it was seen.
+        as_of: When it was seen; `UNDATED` where nobody knows.
         estimate: Whether it is anything but AWS's own list price for the Region.
     """
 
@@ -190,15 +193,15 @@ _LUSTRE_USD: Final = {
 }
 """US dollars for a GiB-month of SSD in us-east-1.
 
-AWS's page could not be read. The whole table stands in one public price calculator; three further sources give 0.145
-for the 125 tier. One FAQ (hyperpod-quickstart, April 2026, us-west-2, "approximate") has 0.145 at 250, here taken for
-a slip.
+None of these is confirmed: AWS's page could not be read. They are what a public price calculator of unknown date had.
+Three more public sources have 0.145 at 125 MB/s/TiB; one FAQ (sunilpp/hyperpod-quickstart, April 2026, us-west-2,
+"approximate") has it at 250.
 """
 _LUSTRE_SOURCE = (
-    "us-east-1 price from a public calculator (code index id 39871495836, undated), 0.145 at 125 MB/s/TiB in three "
-    "more sources; other Regions differ"
+    "unconfirmed us-east-1 price from a public calculator; AWS's FSx for Lustre pricing page is the authority, and "
+    "other Regions differ"
 )
-_QUICKSTART = "hyperpod-quickstart COST-ESTIMATE for us-west-2, approximate; other Regions differ"
+_QUICKSTART = "sunilpp/hyperpod-quickstart, COST-ESTIMATE for us-west-2, approximate; other Regions differ"
 
 
 def lustre_gib_month(deployment_type: str, throughput_mbps_per_tib: int | None, region: str) -> Meter | None:
@@ -215,23 +218,14 @@ def lustre_gib_month(deployment_type: str, throughput_mbps_per_tib: int | None, 
     usd = _LUSTRE_USD.get((deployment_type, throughput_mbps_per_tib))
     if usd is None or regions.partition(region) != "aws":
         return None
-    return Meter(usd=usd, unit="GiB-month", source=_LUSTRE_SOURCE, as_of="2026-11", estimate=True)
-
-
-def nat_gateway_hour(region: str) -> Meter | None:
-    """What a NAT gateway costs for an hour, without the data that passes it; `None` outside the partition aws."""
-    return _quickstart_hour(0.045, region)
+    return Meter(usd=usd, unit="GiB-month", source=_LUSTRE_SOURCE, as_of=UNDATED, estimate=True)
 
 
 def eks_cluster_hour(region: str) -> Meter | None:
     """What an EKS control plane costs for an hour; `None` outside the partition aws."""
-    return _quickstart_hour(0.10, region)
-
-
-def _quickstart_hour(usd: float, region: str) -> Meter | None:
     if regions.partition(region) != "aws":
         return None
-    return Meter(usd=usd, unit="hour", source=_QUICKSTART, as_of="2026-04", estimate=True)
+    return Meter(usd=0.10, unit="hour", source=_QUICKSTART, as_of="2026-04", estimate=True)
 
 
 def _row(of: str, name: str, region: str) -> tuple[float, str, str] | None:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 _ZONE_ID = re.compile(r"(?P<prefix>[a-z]{3,6}\d)(?P<metro>-[a-z]{3}\d+)?-az\d+")
-_ZONE_NAME = re.compile(r"(?P<region>[a-z]{2,4}(?:-[a-z]+)+-\d)(?:-[a-z]{3}-\d+)?[a-z]")
 
 
 def names() -> tuple[str, ...]:
@@ -34,11 +33,6 @@ def is_zone_id(text: str) -> bool:
     return _ZONE_ID.fullmatch(text) is not None
 
 
-def is_zone_name(text: str) -> bool:
-    """Whether a text has the form of a zone name: `us-west-2b`, or `us-east-1-dfw-2a` for a local zone."""
-    return _ZONE_NAME.fullmatch(text) is not None
-
-
 def is_local_zone(zone_id: str) -> bool:
     """Whether a zone id is that of a local zone, such as the one where UltraServers stand."""
     match = _ZONE_ID.fullmatch(zone_id)
@@ -49,12 +43,6 @@ def region_of_zone(zone_id: str) -> str | None:
     """The Region of a zone id; `None` where the text is no zone id or begins like none that we know."""
     match = _ZONE_ID.fullmatch(zone_id)
     return _regions_by_prefix().get(match["prefix"]) if match else None
-
-
-def region_of_zone_name(zone_name: str) -> str | None:
-    """The Region that a zone name begins with; `None` where the text is no zone name."""
-    match = _ZONE_NAME.fullmatch(zone_name)
-    return match["region"] if match else None
 
 
 def partition(region: str) -> str | None:
@@ -81,11 +69,6 @@ def has_type(region: str, type_name: str) -> bool | None:
     """
     with_type = _data()["types"].get(type_name)
     return None if with_type is None or region not in _listed_regions() else region in with_type
-
-
-def regions_with(type_name: str) -> tuple[str, ...]:
-    """Regions whose registry lists have a CloudFormation type; empty for a type that the catalogue does not have."""
-    return tuple(_data()["types"].get(type_name, ()))
 
 
 @cache

@@ -91,11 +91,11 @@ class Cluster(Construct):
         check_list("groups", groups, InstanceGroup)
         check_names("roles", roles, [str(group.name) for group in groups])
         self._mounts = dict(mounts or {})
-        self._slurm = slurm or Slurm()
+        self._slurm = Slurm() if slurm is None else slurm
         self._network = network
         self._zone = zone
         self._granted: iam.Policy | None = None
-        lifecycle = lifecycle or LifecycleScripts.ami_only()
+        lifecycle = LifecycleScripts.ami_only() if lifecycle is None else lifecycle
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
         seen = cluster_model(

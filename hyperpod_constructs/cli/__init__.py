@@ -13,9 +13,10 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Final
 
 from hyperpod_constructs.errors import AccountError, UnreadableTemplate
+from hyperpod_constructs.version import VERSION
 
 DISTRIBUTION: Final = "hyperpod-constructs"
 _CANNOT_READ, _INTERRUPTED, _READER_GONE = 2, 130, 141
@@ -81,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         "It reads files only: no AWS account, no network, no Node; but `status` reads a running cluster.",
         epilog="This is not AWS's own HyperPod client, which is called `hyp` (older versions: `hyperpod`).",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    parser.add_argument("--version", action="version", version=f"hyperpod {VERSION} ({DISTRIBUTION})")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     check = _command(commands, "check", "find mistakes in templates: what will fail, lose data or waste money")
     _reads_path(check, formats=("text", "json", "sarif"))
@@ -165,21 +166,3 @@ def _seconds(text: str) -> int:
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a length of time; use one such as 90s, 45m or 3h")
     return int(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
-
-
-class _Version(argparse.Action):
-    """Looks the version up only when it is asked for: the look-up is slower than all the rest of `--help`."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        print(f"hyperpod {version()} ({DISTRIBUTION})")
-        parser.exit()
-
-
-def version() -> str:
-    """Version of the installed distribution; `0+source` where it is run from a source tree."""
-    from importlib import metadata  # noqa: PLC0415  # slow, see `_Version`
-
-    try:
-        return metadata.version(DISTRIBUTION)
-    except metadata.PackageNotFoundError:
-        return "0+source"

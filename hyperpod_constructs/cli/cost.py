@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from hyperpod_constructs.catalog import prices
 from hyperpod_constructs.cli import inputs, terminal
+from hyperpod_constructs.model.deployment import Deployment, Unseen
 from hyperpod_constructs.planning import cost
 from hyperpod_constructs.planning.cost import Cost, Metered, NotPriced, Prepaid
 
@@ -17,19 +18,27 @@ def run(arguments: argparse.Namespace) -> int:
     source = inputs.read(arguments.path, arguments.region)
     if source.refusal:
         return inputs.refuse(source.refusal)
-    found = cost.hourly(source.deployment)
-    print(
-        json.dumps(as_data(found), indent=2) if arguments.format == "json" else "\n".join(text(found, terminal.width()))
-    )
+    found, unseen = cost.hourly(source.deployment), _may_cost(source.deployment)
+    for each in unseen:
+        inputs.note(f"{each.path}: was not seen, so what it makes is in none of these numbers")
+    if arguments.format == "json":
+        print(json.dumps(as_data(found, source.deployment), indent=2))
+    else:
+        print("\n".join(text(found, terminal.width())))
     return 0
 
 
-def as_data(found: Cost) -> dict[str, object]:
+def _may_cost(deployment: Deployment) -> list[Unseen]:
+    """What nobody could look into and may make something that costs money."""
+    return [each for each in deployment.unseen if each.kind != "file"]
+
+
+def as_data(found: Cost, deployment: Deployment) -> dict[str, object]:
     """A cost as JSON shows it: USD, `null` instead of a sum where nothing has a price."""
     return {
         "usd_per_hour": round(found.usd_per_hour, 4) if _has_sum(found) else None,
         "estimate": found.estimate,
-        "complete": not found.not_priced,
+        "complete": not found.not_priced and not _may_cost(deployment),
         "metered": [
             {**asdict(item), "usd_each": round(item.usd_each, 8), "usd_per_hour": round(item.usd_per_hour, 4)}
             for item in found.metered
@@ -110,7 +119,7 @@ def _row(item: Metered, source: int) -> tuple[str, str, str, str]:
 
 
 def _source(item: Metered) -> str:
-    return f"{item.source}; as of {item.as_of}"
+    return f"{item.source}; {item.as_of}" if item.as_of == prices.UNDATED else f"{item.source}; as of {item.as_of}"
 
 
 def _listed(sources: list[str], columns: int) -> list[str]:

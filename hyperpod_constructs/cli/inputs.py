@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +10,6 @@ from hyperpod_constructs import rules
 from hyperpod_constructs.cli import terminal
 from hyperpod_constructs.cloudformation import assembly
 from hyperpod_constructs.cloudformation.assembly import Assembly
-from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.cloudformation.validation import REPORT, PluginReport
 from hyperpod_constructs.findings import Finding, Severity
 from hyperpod_constructs.model import template
@@ -73,7 +71,7 @@ class Judged:
 
 
 def read(path: str, region: str | None) -> Input:
-    """Reads PATH, and says on standard error what of it no rule can see.
+    """Reads PATH, and says on standard error where there is no cluster in it.
 
     Args:
         path: What the user typed.
@@ -84,9 +82,14 @@ def read(path: str, region: str | None) -> Input:
     """
     found = assembly.read(path)
     deployment = template.decode(found, region=region)
-    for note in _notes(found, deployment):
-        print(f"hyperpod: note: {terminal.plain(note)}", file=sys.stderr)
+    if not deployment.clusters:
+        note(f"{found.path}: has no AWS::SageMaker::Cluster, so there is no cluster to check")
     return Input(read=found, deployment=deployment, refusal=_refusal(found))
+
+
+def note(text: str) -> None:
+    """Says something on standard error that is not part of the answer."""
+    print(f"hyperpod: note: {terminal.plain(text)}", file=sys.stderr)
 
 
 def judge(source: Input) -> Judged:
@@ -137,25 +140,7 @@ def _refusal(read_from: Assembly) -> Finding | None:
 def _said(plugin: PluginReport) -> str:
     """What made a validation plugin fail, in a few words."""
     ids = sorted({violation.rule for violation in plugin.violations if violation.severity in {"error", "fatal"}})
-    if not plugin.violations:
-        return f"{plugin.plugin} did not run to its end"
-    return f"{plugin.plugin}: {', '.join(ids)}" if ids else plugin.plugin
-
-
-def _notes(found: Assembly, deployment: Deployment) -> Iterator[str]:
-    """What a reader could take for checked and is not."""
-    for skipped in found.skipped:
-        yield f"skipped {skipped.reason}"
-    for stack in found.stacks:
-        if stack.unread:
-            yield f"{stack.file}: not checked, because only CloudFormation can expand it: {', '.join(stack.unread)}"
-        elsewhere = [nested.logical_id for nested in stack.resources() if _is_elsewhere(nested)]
-        if elsewhere:
-            yield f"{stack.file}: not checked, because their templates are not in PATH: nested {', '.join(elsewhere)}"
-    if not deployment.clusters:
-        yield f"{found.path}: has no AWS::SageMaker::Cluster, so there is no cluster to check"
-
-
-def _is_elsewhere(resource: Resource) -> bool:
-    """Whether a resource nests a stack whose template was not found."""
-    return resource.type == "AWS::CloudFormation::Stack" and resource.logical_id not in resource.stack.nested
+    said = [", ".join(ids)] if ids else []
+    if plugin.error or not plugin.violations:
+        said.append(plugin.error or "it did not run to its end")
+    return f"{plugin.plugin}: {'; '.join(said)}" if said else plugin.plugin

@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
-from hyperpod_constructs import cli
 from hyperpod_constructs.cli import rules as catalogue
 from hyperpod_constructs.cli.inputs import Judged
 from hyperpod_constructs.findings import Finding, Severity
 from hyperpod_constructs.rules import Rule
+from hyperpod_constructs.version import VERSION
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.FATAL: "error", Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -32,7 +32,7 @@ def log(judged: Judged, path: str) -> dict[str, object]:
         {**_result(a.finding, path, indexes), "suppressions": [{"kind": "inSource", "justification": a.reason}]}
         for a in judged.acknowledged
     ]
-    driver = {"name": "hyperpod check", "version": cli.version(), "rules": [_rule(rule) for rule in rules]}
+    driver = {"name": "hyperpod check", "version": VERSION, "rules": [_rule(rule) for rule in rules]}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": [*standing, *accepted]}
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 

@@ -34,8 +34,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _as_data(deployment: Deployment, judged: Judged) -> dict[str, object]:
     found = asdict(totals.of(deployment))
-    needed = [{**asdict(quota), "command": quota.command} for quota in quotas.needed(deployment)]
-    return {**found, "cost": cost_command.as_data(cost.hourly(deployment)), "quotas": needed, **check.as_data(judged)}
+    needed = [
+        {**asdict(quota), "look_up": quota.look_up, "command": quota.command} for quota in quotas.needed(deployment)
+    ]
+    money = cost_command.as_data(cost.hourly(deployment), deployment)
+    return {**found, "cost": money, "quotas": needed, **check.as_data(judged)}
 
 
 def _moment(value: object) -> str:
@@ -105,10 +108,16 @@ def _quotas(needed: tuple[NeededQuota, ...]) -> Iterator[str]:
         place = terminal.plain(region or "a Region that is not known")
         yield f"quotas needed in {place} (what was seen in other accounts may differ from yours)"
         yield from terminal.table([(_number(quota), quota.quota.name, _seen(quota)) for quota in there], right={0})
-        commands = [quota.command for quota in there if not quota.likely_enough]
-        if commands:
-            yield "to ask for more, or to find a code by name (the answer must name the same quota; it can take days):"
-            yield from ("  " + terminal.plain(command) for command in commands)
+        small = [quota for quota in there if not quota.likely_enough]
+        if small:
+            yield f"to ask for more (it can take days): look the code up by name, then put it in place of {quotas.CODE}"
+            yield from ("  " + terminal.plain(line) for quota in small for line in _asked(quota))
+
+
+def _asked(quota: NeededQuota) -> tuple[str, str]:
+    """How to look a quota's code up, with the code that other accounts have, and how to ask for more."""
+    seen = f" # elsewhere {quota.quota.code}: confirm" if quota.quota.code else ""
+    return quota.look_up + seen, quota.command
 
 
 def _number(quota: NeededQuota) -> str:

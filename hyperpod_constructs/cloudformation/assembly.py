@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 
 from hyperpod_constructs.cloudformation.document import Document, OtherDocumentError, load
-from hyperpod_constructs.cloudformation.intrinsics import Scope, Trail
 from hyperpod_constructs.cloudformation.manifest import (
     MANIFEST,
     StackArtifact,
@@ -18,6 +17,7 @@ from hyperpod_constructs.cloudformation.manifest import (
     stack_artifacts,
 )
 from hyperpod_constructs.cloudformation.parameters import Environment
+from hyperpod_constructs.cloudformation.scope import Scope, Trail
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.validation import ValidationReport, read_report
 from hyperpod_constructs.cloudformation.values import Reference, Text
@@ -258,7 +258,6 @@ class _Builder:
             file=artifact.template,
             scope=self._scope(document, stack_id, artifact.environment, parameters=artifact.parameters),
             construct_path=artifact.construct_path,
-            termination_protection=artifact.termination_protection,
             metadata=artifact.metadata,
         )
         self._add(stack, artifact.assets)

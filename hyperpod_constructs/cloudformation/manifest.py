@@ -61,7 +61,6 @@ class StackArtifact:
         template: The template file, which exists.
         construct_path: For example `Prod/Cluster`.
         parameters: Values the CDK will give at deploy.
-        termination_protection: Whether CloudFormation refuses to delete the stack.
         metadata: Of its constructs.
         assets: File assets of the whole manifest, by the last part of their object keys.
     """
@@ -70,7 +69,6 @@ class StackArtifact:
     template: Path
     construct_path: str
     parameters: Mapping[str, str]
-    termination_protection: bool
     metadata: Metadata
     assets: Mapping[str, Path]
 
@@ -152,7 +150,6 @@ def _stack(
         template=_named(manifest, properties.get("templateFile"), name),
         construct_path=str(artifact.get("displayName") or name).partition(" ")[0],  # older CDKs: `Path (stack name)`
         parameters={key: str(value) for key, value in _mapping(properties.get("parameters")).items()},
-        termination_protection=properties.get("terminationProtection") is True,
         metadata=Metadata(entries),
         assets=assets,
     )

@@ -6,20 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hyperpod_constructs.catalog import regions
 from hyperpod_constructs.cloudformation.values import Part, Value, joined, parts_of, split
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _NUMBER = re.compile(r"[-+]?\d{1,30}(\.\d*)?([eE][-+]?\d{1,2})?", re.ASCII)
-# Region prefix -> partition, DNS suffix (botocore 1.44.8, data/partitions.json). Everything else is `aws`.
-_PARTITIONS = {
-    "cn-": ("aws-cn", "amazonaws.com.cn"),
-    "us-gov-": ("aws-us-gov", "amazonaws.com"),
-    "us-iso-": ("aws-iso", "c2s.ic.gov"),
-    "us-isob-": ("aws-iso-b", "sc2s.sgov.gov"),
-    "eu-isoe-": ("aws-iso-e", "cloud.adc-e.uk"),
-    "us-isof-": ("aws-iso-f", "csp.hci.ic.gov"),
-    "eusc-": ("aws-eusc", "amazonaws.eu"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +30,13 @@ class Environment:
 
 def pseudo_parameter(name: str, environment: Environment) -> str | Unknown:
     """`AWS::Region` and its like; `AWS::NoValue` is no value and none of this function's business."""
-    partition, suffix = _partition(environment.region)
+    region = environment.region
     values = {
         "AWS::AccountId": environment.account,
-        "AWS::Partition": partition,
-        "AWS::Region": environment.region,
+        "AWS::Partition": region and regions.partition(region),
+        "AWS::Region": region,
         "AWS::StackName": environment.name,
-        "AWS::URLSuffix": suffix,
+        "AWS::URLSuffix": region and regions.dns_suffix(region),
     }
     return values.get(name) or UNKNOWN
 
@@ -98,10 +89,3 @@ def _number(value: Value) -> Value:
             return UNKNOWN
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     return UNKNOWN if isinstance(value, bool | list | dict) else value
-
-
-def _partition(region: str | None) -> tuple[str | None, str | None]:
-    if region is None:
-        return None, None
-    found = [names for prefix, names in _PARTITIONS.items() if region.startswith(prefix)]
-    return found[0] if found else ("aws", "amazonaws.com")

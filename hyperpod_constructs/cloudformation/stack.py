@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from hyperpod_constructs.cloudformation.document import Document
-from hyperpod_constructs.cloudformation.intrinsics import Scope
 from hyperpod_constructs.cloudformation.manifest import Metadata, nested_stack_path
+from hyperpod_constructs.cloudformation.scope import Scope
 from hyperpod_constructs.cloudformation.values import Value
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
@@ -49,10 +49,9 @@ class Resource:
         """Where it begins in `stack.file`, 1-based."""
         return self.line_of()
 
-    def line_of(self, *property_path: str | int) -> int:
-        """The line of a property (`"VpcConfig", "Subnets", 0`), or of the nearest value around it."""
-        within: tuple[str | int, ...] = ("Properties", *property_path) if property_path else ()
-        return self.stack.document.line(("Resources", self.logical_id, *within))
+    def line_of(self, *steps: str | int) -> int:
+        """The line of a part of it (`"Properties", "VpcConfig", "Subnets", 0`), or of the nearest value around it."""
+        return self.stack.document.line(("Resources", self.logical_id, *steps))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,7 +66,6 @@ class Stack:
         construct_path: `None` for templates that are not from the CDK.
         parent: The stack around a nested stack.
         logical_path: Logical ids of the resources that nest this stack, outermost first; empty for a stack of its own.
-        termination_protection: `None` where the input does not say.
         metadata: What the CDK recorded about the constructs of the outermost stack.
         nested: Nested stacks whose templates are in the assembly, by logical id.
     """
@@ -79,7 +77,6 @@ class Stack:
     construct_path: str | None = None
     parent: Stack | None = None
     logical_path: tuple[str, ...] = ()
-    termination_protection: bool | None = None
     metadata: Metadata = field(default_factory=lambda: Metadata({}))
     nested: dict[str, Stack] = field(default_factory=dict)
 
@@ -122,15 +119,6 @@ class Stack:
     def resource(self, logical_id: str) -> Resource | None:
         """One of `resources()`."""
         return self._resources.get(logical_id)
-
-    def outputs(self) -> dict[str, Value]:
-        """The values of the outputs, `UNKNOWN` where not decidable, without those known to be left out."""
-        bodies = self.scope.section("Outputs").items()
-        return {
-            name: self.scope.output(name)
-            for name, body in bodies
-            if not (isinstance(body, Mapping) and self.scope.present(body) is False)
-        }
 
     def path_of(self, logical_id: str) -> str:
         """The construct path of a resource as the CDK has it, or stack and logical id."""

@@ -14,10 +14,13 @@ from typing import TypeAlias, TypeGuard, TypeVar
 
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.deployment import Invalid
+from hyperpod_constructs.model.deployment import Invalid, Location
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 T = TypeVar("T")
+
+Steps: TypeAlias = tuple[str | int, ...]
+"""Keys and indexes that lead to a value."""
 
 _WHOLE = re.compile(r"[-+]?\d{1,18}", re.ASCII)
 _LARGEST = 10**18
@@ -54,22 +57,39 @@ class Node:
     Attributes:
         value: What the template says; `None` where it is left out.
         owner: Path of the resource or instance group that findings point to.
-        where: Property path within the resource, such as `InstanceGroups[0].InstanceCount`.
         reading: The pass that this belongs to.
+        steps: What leads here from the resource's properties, or from another section of it.
+        locate: Finds the line of what some steps lead to; `None` where the input was no file.
     """
 
     value: Value
     owner: str
-    where: str
     reading: Reading
+    steps: Steps = ()
+    locate: Callable[[Steps], Location] | None = None
 
-    def report(self, message: str) -> None:
-        """Records that this value can never be right."""
-        self.reading.found[Invalid(self.owner, f"{self.where} {message}")] = None
+    @property
+    def where(self) -> str:
+        """Property path within the resource, such as `InstanceGroups[0].InstanceCount`."""
+        return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps).removeprefix(".")
+
+    def report(self, message: str, fix: str, *, certain: bool = True) -> None:
+        """Records that this value can never be right.
+
+        Args:
+            message: What is wrong, to be read after the name of the property.
+            fix: The change to make, with the values allowed.
+            certain: See `Invalid`.
+        """
+        self._record(f"{self.where} {message}", fix, certain=certain)
 
     def refuse(self, error: InvalidValue) -> None:
         """Records why the model refuses this value."""
-        self.reading.found[Invalid(self.owner, f"{self.where}: {error}" if self.where else str(error))] = None
+        self._record(f"{self.where}: {error.wrong}" if self.steps else error.wrong, error.fix)
+
+    def _record(self, message: str, fix: str, *, certain: bool = True) -> None:
+        location = self.locate(self.steps) if self.locate else None
+        self.reading.found[Invalid(self.owner, message, fix, location, certain)] = None
 
     @property
     def given(self) -> bool:
@@ -85,7 +105,7 @@ class Node:
         """The property of this name; of something that is no map it is left out or not known, like the thing itself."""
         mapping = self.mapping()
         value = mapping.get(name) if isinstance(mapping, dict) else mapping
-        return Node(value, self.owner, f"{self.where}.{name}" if self.where else name, self.reading)
+        return self._inner(value, name)
 
     def at(self, path: str) -> Node:
         """The node at the end of a path of property names with dots between them; this one for an empty path."""
@@ -135,7 +155,7 @@ class Node:
         """The same node; after a report, one that is not known if nothing stands here."""
         if self.value is not None:
             return self
-        self.report("is missing; it is required")
+        self.report("is missing", f"give {self.steps[-1] if self.steps else 'it'}: it is required")
         return replace(self, value=UNKNOWN)
 
     def must(self, read: Callable[[Node], T | Unknown | None]) -> T | Unknown:
@@ -157,7 +177,7 @@ class Node:
         value = self.text()
         if value is None or value is UNKNOWN or value in allowed:
             return value
-        self.report(f"is {shown(value)}; use {' or '.join(allowed)}")
+        self.report(f"is {shown(value)}", f"use {' or '.join(allowed)}")
         return UNKNOWN
 
     def checked(self, check: Callable[[str, object], None]) -> str | Unknown | None:
@@ -168,7 +188,7 @@ class Node:
         try:
             check(self.where, value)
         except InvalidValue as error:
-            self.reading.found[Invalid(self.owner, str(error))] = None
+            self._record(error.wrong, error.fix)
             return UNKNOWN
         return value
 
@@ -270,12 +290,15 @@ class Node:
 
     def _element(self, index: int, value: Value) -> Node:
         # An empty element is not left out: it stands there.
-        return Node(UNKNOWN if value is None else value, self.owner, f"{self.where}[{index}]", self.reading)
+        return self._inner(UNKNOWN if value is None else value, index)
+
+    def _inner(self, value: Value, step: str | int) -> Node:
+        return replace(self, value=value, steps=(*self.steps, step))
 
     def _refused(self, wanted: str) -> Unknown:
         """Not known; and a report, unless that is because the value is decided at deploy."""
         if not self.undecided:
-            self.report(f"is {shown(self.value)}; use {wanted}")
+            self.report(f"is {shown(self.value)}", f"use {wanted}")
         return UNKNOWN
 
 
@@ -308,6 +331,19 @@ def each(read: Reader) -> Reader:
 def every(read: Reader) -> Reader:
     """A reader of a list that is known as a whole or not at all."""
     return lambda node: node.every(read)
+
+
+def weak(*names: str) -> Reader:
+    """A reader of those of some properties of which an element is reached through a weak reference."""
+    return lambda node: tuple(name for name in names if _is_weak(node[name].value))
+
+
+def _is_weak(value: Value) -> bool:
+    """Whether CloudFormation does not hold in place what a value refers to."""
+    if isinstance(value, list):
+        return any(_is_weak(item) for item in value)
+    references = (value,) if isinstance(value, Reference) else value.references if isinstance(value, Text) else ()
+    return any(reference.weak for reference in references)
 
 
 def optional(read: Reader) -> Reader:

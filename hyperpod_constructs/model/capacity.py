@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
-from hyperpod_constructs.catalog import instances
+from hyperpod_constructs.catalog import instances, limits
 from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_name, check_one_of, check_whole
+from hyperpod_constructs.model.checks import check_limit, check_name, check_one_of, check_whole
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.storage import Mount, NodeVolume
@@ -23,16 +23,12 @@ DeepHealthCheck: TypeAlias = Literal["InstanceStress", "InstanceConnectivity"]
 DEEP_HEALTH_CHECKS: Final[tuple[DeepHealthCheck, ...]] = ("InstanceStress", "InstanceConnectivity")
 """Both checks that CloudFormation takes. Source: AWS::SageMaker::Cluster schema, OnStartDeepHealthChecks."""
 
-MOST_INSTANCES: Final = 6758
-"""Largest InstanceCount of a group. Source: SageMaker API, ClusterInstanceCount (botocore 1.44.8)."""
+TEMPLATE_STRATEGIES: Final = ("WhenIdle", "WhenAllIdle")
+"""Strategies of automatic patching that CloudFormation takes."""
+DRAIN_FIRST: Final = "DrainFirst"
+PATCHING_STRATEGIES: Final = (*TEMPLATE_STRATEGIES, DRAIN_FIRST)
+"""Those that the API takes."""
 
-PLAN_CHANGES_AT: Final = time(11, 30, tzinfo=UTC)
-"""Training plans start and end at this hour.
-
-Source: SageMaker developer guide, reserve-capacity-with-training-plans (October 2026).
-"""
-PLAN_DRAIN: Final = timedelta(hours=1)
-"""HyperPod begins to terminate plan nodes this long before the end of a reserved block. Same source."""
 _PLAN_ARN = re.compile(r"arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:training-plan/.+")
 
 
@@ -64,12 +60,12 @@ class TrainingPlan:
 
     def __post_init__(self) -> None:
         if not self.plan:
-            raise InvalidValue("a training plan needs its name or ARN; got an empty text")
+            raise InvalidValue("a training plan has an empty name", "give its name or ARN")
         check_whole("training plan count", self.count, low=1, high=256)
         starts, ends = _day("starts", self.starts), _day("ends", self.ends)
         if starts and ends and ends <= starts:
             raise InvalidValue(
-                f"training plan {self.plan!r} ends {self.ends}, which is not after its start {self.starts}"
+                f"training plan {self.plan!r} starts {self.starts} and ends {self.ends}", "use an end after the start"
             )
 
     @classmethod
@@ -81,7 +77,8 @@ class TrainingPlan:
         """
         if not is_token(arn) and not _PLAN_ARN.fullmatch(arn):
             raise InvalidValue(
-                f"{arn!r} is not the ARN of a training plan: arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"
+                f"{arn!r} is not the ARN of a training plan",
+                "use arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME",
             )
         return cls(arn, count=None, zone=None, starts=None, ends=None)
 
@@ -99,13 +96,13 @@ class TrainingPlan:
     def arrives(self) -> datetime | None:
         """When the first nodes come, UTC."""
         day = _day("starts", self.starts)
-        return datetime.combine(day, PLAN_CHANGES_AT) if day else None
+        return datetime.combine(day, limits.PLAN_CHANGES_AT) if day else None
 
     @property
     def leaves(self) -> datetime | None:
         """When HyperPod begins to terminate the nodes, UTC."""
         day = _day("ends", self.ends)
-        return datetime.combine(day, PLAN_CHANGES_AT) - PLAN_DRAIN if day else None
+        return datetime.combine(day, limits.PLAN_CHANGES_AT) - limits.PLAN_DRAIN if day else None
 
 
 def _day(field: str, value: object) -> date | None:
@@ -115,7 +112,7 @@ def _day(field: str, value: object) -> date | None:
     try:
         return date.fromisoformat(value)  # type: ignore[arg-type]  # a TypeError becomes the same finding
     except (TypeError, ValueError):
-        raise InvalidValue(f"training plan {field} is {value!r}; use a day as YYYY-MM-DD") from None
+        raise InvalidValue(f"training plan {field} is {value!r}", "use a day as YYYY-MM-DD") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +142,9 @@ class BatchSize:
 
     def __post_init__(self) -> None:
         if (self.count is None) == (self.percent is None):
-            raise InvalidValue("a batch size has either count or percent")
-        check_whole("batch count", self.count, low=1, high=MOST_INSTANCES)
+            got = "neither count nor percent" if self.count is None else "both count and percent"
+            raise InvalidValue(f"a batch size has {got}", "give one of them")
+        check_whole("batch count", self.count, low=1, high=limits.INSTANCE_COUNT.high)
         check_whole("batch percent", self.percent, low=1, high=100)
 
 
@@ -167,8 +165,8 @@ class RollingUpdate:
     alarms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_whole("wait between batches", self.wait_seconds, low=0, high=3600, unit="seconds")
-        check_whole("number of rollback alarms", len(self.alarms), low=0, high=10)
+        check_limit("wait between batches", self.wait_seconds, limits.ROLLING_WAIT_SECONDS, unit="seconds")
+        check_limit("number of rollback alarms", len(self.alarms) or None, limits.ROLLBACK_ALARMS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,14 +191,17 @@ class AutoPatch:
 
     Attributes:
         when: `WhenIdle` patches each node as it becomes idle, `WhenAllIdle` waits until the whole group is.
-        rolling: How the patch moves through the nodes.
+            `DrainFirst`, which evicts what runs, exists in requests to the API only: CloudFormation refuses it.
+        rolling: How the patch moves through the nodes; `DrainFirst` needs it.
+
+    Source: SageMaker API, ClusterPatchingStrategy (botocore 1.44.8); AWS::SageMaker::Cluster schema (2026-10-20).
     """
 
-    when: Literal["WhenIdle", "WhenAllIdle"]
+    when: Literal["WhenIdle", "WhenAllIdle", "DrainFirst"]
     rolling: RollingUpdate | None = None
 
     def __post_init__(self) -> None:
-        check_one_of("patching strategy", self.when, ("WhenIdle", "WhenAllIdle"))
+        check_one_of("patching strategy", self.when, PATCHING_STRATEGIES)
 
 
 class GroupOptions(TypedDict, total=False):
@@ -282,10 +283,10 @@ class InstanceGroup:
     def __post_init__(self) -> None:
         check_name("group name", self.name)
         who = f"group {self.name!r}: "
-        check_whole(who + "count", self.count, low=0, high=MOST_INSTANCES)
-        check_whole(who + "spares", self.spares, low=0, high=MOST_INSTANCES)
-        check_whole(who + "minimum count", self.min_count, low=0, high=MOST_INSTANCES)
-        check_whole(who + "threads per core", self.threads_per_core, low=1, high=2)
+        check_limit(who + "count", self.count, limits.INSTANCE_COUNT)
+        check_limit(who + "spares", self.spares, limits.INSTANCE_COUNT)
+        check_limit(who + "minimum count", self.min_count, limits.INSTANCE_COUNT)
+        check_limit(who + "threads per core", self.threads_per_core, limits.THREADS_PER_CORE)
         check_one_of(who + "node type", self.node_type, NODE_TYPES)
         check_one_of(who + "network interface", self.network_interface, ("efa", "efa-only"))
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
+from hyperpod_constructs.catalog import limits
+from hyperpod_constructs.catalog.limits import Limit
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.tokens import is_token
-
-NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9])*")
-"""Cluster, group and partition names. Source: SageMaker API, ClusterName and InstanceGroupName (botocore 1.44.8)."""
-NAME_LENGTH = 63
 
 
 def check_name(what: str, name: object) -> None:
@@ -17,25 +13,28 @@ def check_name(what: str, name: object) -> None:
     if is_token(name):
         return
     if not isinstance(name, str):
-        raise InvalidValue(f"{what} must be text; got {name!r}, a {type(name).__name__}")
-    if len(name) > NAME_LENGTH or not NAME.fullmatch(name):
-        raise InvalidValue(
-            f"{what} {name!r} is not allowed: use 1 to {NAME_LENGTH} letters, digits and hyphens, "
-            "beginning and ending with a letter or digit"
-        )
+        raise InvalidValue(f"{what} is {name!r}, a {type(name).__name__}", "use text")
+    allowed = limits.NAME
+    if not allowed.allows(name):
+        raise InvalidValue(f"{what} {name!r} is not allowed", f"use {allowed.low} to {allowed.high} {allowed.says}")
 
 
-def check_whole(what: str, value: object, *, low: int, high: int, unit: str = "") -> None:
+def check_limit(what: str, value: object, limit: Limit, *, unit: str = "") -> None:
+    """Raises `InvalidValue` unless the value is a whole number within a limit; tokens and `None` pass."""
+    check_whole(what, value, low=limit.low, high=limit.high, unit=unit)
+
+
+def check_whole(what: str, value: object, *, low: float, high: float, unit: str = "") -> None:
     """Raises `InvalidValue` unless the value is a whole number from low to high; tokens and `None` pass."""
     if value is None or is_token(value):
         return
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidValue(f"{what} must be a whole number; got {value!r}, a {type(value).__name__}")
+        raise InvalidValue(f"{what} is {value!r}, a {type(value).__name__}", "use a whole number")
     if not low <= value <= high:
-        raise InvalidValue(f"{what} is {value:,}; use {low:,} to {high:,}{unit and ' ' + unit}")
+        raise InvalidValue(f"{what} is {value:,}", f"use {low:,} to {high:,}{unit and ' ' + unit}")
 
 
 def check_one_of(what: str, value: object, allowed: tuple[str, ...]) -> None:
     """Raises `InvalidValue` unless the value is one of the allowed; tokens and `None` pass."""
     if value is not None and not is_token(value) and value not in allowed:
-        raise InvalidValue(f"{what} is {value!r}; use one of {', '.join(allowed)}")
+        raise InvalidValue(f"{what} is {value!r}", f"use one of {', '.join(allowed)}")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from hyperpod_constructs.model.budget import BudgetResource, Topic
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.identity import Role
 from hyperpod_constructs.model.network import SecurityGroup, Subnet, VpcPlacement
 from hyperpod_constructs.model.orchestration import Eks, Slurm
-from hyperpod_constructs.model.storage import Bucket, FileSystem
-from hyperpod_constructs.tokens import Unknown
+from hyperpod_constructs.model.storage import FileSystem
+from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
-Noun = TypeVar("Noun", Subnet, SecurityGroup, FileSystem, Role, Bucket, Topic)
+Noun = TypeVar("Noun", Subnet, SecurityGroup, FileSystem, Role, Topic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,13 @@ class Cluster:
     region: str | None = None
     depends_on: frozenset[str] | None = None
 
+    @property
+    def scheduler(self) -> Literal["slurm", "eks"] | None:
+        """Who schedules jobs, with Slurm in its old form as `slurm`; `None` where it is not known."""
+        if self.orchestrator is UNKNOWN:
+            return None
+        return "eks" if isinstance(self.orchestrator, Eks) else "slurm"
+
     def path_of(self, group: InstanceGroup) -> str:
         """Where a finding about a group points."""
         return f"{self.path}/{group.name}" if isinstance(group.name, str) else self.path
@@ -68,10 +75,39 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """A value in a template that can never be right; rules see it as not known."""
+    """A value in a template that can never be right; rules see it as not known.
+
+    Attributes:
+        path: Path of the resource or instance group that holds it.
+        message: What is wrong, with the value got.
+        fix: The change to make, with the values allowed.
+        location: Where the value stands, or the nearest thing around it; `None` where the input was no file.
+        certain: `False` for a property that our list does not have: it may be newer than the list.
+    """
 
     path: str
     message: str
+    fix: str
+    location: Location | None = None
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unseen:
+    """A part of the input that nobody can judge.
+
+    Attributes:
+        kind: `nested` for a nested stack whose template is not at hand, `macro` for what only CloudFormation can
+            expand, `file` for a file that is no template.
+        path: Path of the nested stack, stack and key of the macro, or the file.
+        what: Name of the missing template where it is known, the key of the macro, or why the file is no template.
+        location: Where in the input it stands.
+    """
+
+    kind: Literal["nested", "macro", "file"]
+    path: str
+    what: str | None
+    location: Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +116,7 @@ class Deployment:
 
     Attributes:
         invalid: What a reader found that can never be right.
+        unseen: What a reader could not look into.
         locations: File and line by path, where the input was a file.
     """
 
@@ -88,10 +125,10 @@ class Deployment:
     subnets: tuple[Subnet, ...] = ()
     security_groups: tuple[SecurityGroup, ...] = ()
     roles: tuple[Role, ...] = ()
-    buckets: tuple[Bucket, ...] = ()
     budgets: tuple[BudgetResource, ...] = ()
     topics: tuple[Topic, ...] = ()
     invalid: tuple[Invalid, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
     locations: Mapping[str, Location] = field(default_factory=dict)
 
     def groups(self) -> Iterator[tuple[Cluster, InstanceGroup, str]]:
@@ -128,6 +165,12 @@ class Deployment:
         zone = zones.pop() if len(zones) == 1 else None
         return zone if isinstance(zone, str) else None
 
+    def zone_of_group(self, cluster: Cluster, group: InstanceGroup) -> str | None:
+        """The one zone in which the nodes of a group stand; `None` if it is not known or not one."""
+        if group.zone is not None:
+            return group.zone if isinstance(group.zone, str) else None
+        return self.zone_of(cluster.placement_of(group))
+
     def merged(self, other: Deployment) -> Deployment:
         """Both deployments as one."""
         return replace(
@@ -137,10 +180,10 @@ class Deployment:
             subnets=self.subnets + other.subnets,
             security_groups=self.security_groups + other.security_groups,
             roles=self.roles + other.roles,
-            buckets=self.buckets + other.buckets,
             budgets=self.budgets + other.budgets,
             topics=self.topics + other.topics,
             invalid=self.invalid + other.invalid,
+            unseen=self.unseen + other.unseen,
             locations={**self.locations, **other.locations},
         )
 

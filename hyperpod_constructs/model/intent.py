@@ -30,10 +30,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
 
+from hyperpod_constructs.catalog import limits
 from hyperpod_constructs.catalog.instances import Accelerator, InstanceType
-from hyperpod_constructs.cloudformation.values import Value
-from hyperpod_constructs.model._reading import Fields, Node, Reading, every, one_of, optional, otherwise, required
-from hyperpod_constructs.model.capacity import MOST_INSTANCES, Capacity, InstanceGroup, TrainingPlan
+from hyperpod_constructs.model._reading import Fields, Node, every, one_of, optional, otherwise, required
+from hyperpod_constructs.model.capacity import Capacity, InstanceGroup, TrainingPlan
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
 from hyperpod_constructs.model.network import Subnet
@@ -71,21 +71,19 @@ def encode(cluster: Cluster, *, subnets: Iterable[Subnet] = ()) -> dict[str, Any
     )
 
 
-def apply(cluster: Cluster, intent: Value, reading: Reading | None = None) -> Cluster:
+def apply(cluster: Cluster, intent: Node) -> Cluster:
     """The cluster that was meant, from the one that the properties tell.
 
     Args:
         cluster: As read from the properties: counts include spares.
-        intent: What stands under `KEY`; `None` if nothing does.
-        reading: Where to report what is malformed; such parts are left out.
+        intent: What stands under `KEY`. What is malformed is reported and left out.
     """
-    node = _root(cluster.path, intent, reading)
-    _check_keys(node, ("provisioning", "groups", "subnets"))
-    groups = node["groups"]
+    _check_keys(intent, ("provisioning", "groups", "subnets"))
+    groups = intent["groups"]
     names = [group.name for group in cluster.groups]
     if UNKNOWN not in names:
         _check_keys(groups, [str(name) for name in names])
-    all_or_nothing = node["provisioning"].one_of("continuous", _ALL_OR_NOTHING) == _ALL_OR_NOTHING
+    all_or_nothing = intent["provisioning"].one_of("continuous", _ALL_OR_NOTHING) == _ALL_OR_NOTHING
     if isinstance(cluster.orchestrator, Slurm) and all_or_nothing:
         cluster = replace(cluster, orchestrator=replace(cluster.orchestrator, provisioning=_ALL_OR_NOTHING))
     applied = [
@@ -95,22 +93,16 @@ def apply(cluster: Cluster, intent: Value, reading: Reading | None = None) -> Cl
     return replace(cluster, groups=tuple(applied))
 
 
-def subnets(cluster: str, intent: Value, reading: Reading | None = None) -> tuple[Subnet, ...]:
+def subnets(intent: Node) -> tuple[Subnet, ...]:
     """The imported subnets that an intent describes.
 
     Args:
-        cluster: Path of the cluster.
-        intent: What stands under `KEY`; `None` if nothing does.
-        reading: Where to report what is malformed.
+        intent: What stands under `KEY`. What is malformed is reported and left out.
     """
-    node = _root(cluster, intent, reading)["subnets"]
+    node = intent["subnets"]
     found = node.mapping()
     names = [str(name) for name in found] if isinstance(found, dict) else []
     return tuple(node[name].build(Subnet, _SUBNET, path=name) for name in names)
-
-
-def _root(cluster: str, intent: Value, reading: Reading | None) -> Node:
-    return Node(intent, cluster, KEY, reading or Reading(path_of=lambda _: None))
 
 
 def _check_keys(node: Node, allowed: Iterable[str]) -> None:
@@ -119,7 +111,7 @@ def _check_keys(node: Node, allowed: Iterable[str]) -> None:
     known = list(allowed)
     for name in found if isinstance(found, dict) else ():
         if name not in known:
-            node[str(name)].report(f"means nothing; use one of {', '.join(known)}")
+            node[str(name)].report("means nothing", f"use one of {', '.join(known)}")
 
 
 # A group
@@ -178,10 +170,12 @@ def _spares(group: InstanceGroup, node: Node) -> int:
     spares = node.whole()
     if not isinstance(spares, int):
         return 0
-    most, what = (group.count, "the InstanceCount") if isinstance(group.count, int) else (MOST_INSTANCES, "the limit")
+    most, what = limits.INSTANCE_COUNT.high, "the limit"
+    if isinstance(group.count, int):
+        most, what = group.count, "the InstanceCount"
     if 0 <= spares <= most:
         return spares
-    node.report(f"is {spares:,}; use 0 to {most:,}, {what} of the group")
+    node.report(f"is {spares:,}", f"use 0 to {most:,}, {what} of the group")
     return 0
 
 
@@ -193,11 +187,12 @@ def _plan(group: InstanceGroup, node: Node) -> Capacity | Unknown | None:
     name = node["name"].text()
     if isinstance(bought, TrainingPlan):
         if isinstance(name, str) and name.rpartition("/")[2] != bought.name:
-            node["name"].report(f"is {name!r}, but the TrainingPlanArn of the group is of plan {bought.name!r}")
+            message = f"is {name!r}, but the TrainingPlanArn of the group is of plan {bought.name!r}"
+            node["name"].report(message, f"use {bought.name!r}, or another TrainingPlanArn")
             return bought
         name = name if isinstance(name, str) else bought.plan
     elif bought is not UNKNOWN:
-        node.report("has facts of a training plan, but the group has no TrainingPlanArn")
+        node.report("is there, but the group has no TrainingPlanArn", "leave it out, or give the TrainingPlanArn")
         return bought
     _check_keys(node, ("name", *_PLAN))
     # Where the ARN is decided at deploy, the intent alone says which plan it is.
@@ -209,7 +204,8 @@ def _described(group: InstanceGroup, node: Node) -> InstanceType | None:
     if not isinstance(found, InstanceType):
         return None
     if isinstance(group.instance_type, str) and found.name != group.instance_type:
-        node["name"].report(f"is {found.name!r}, but the InstanceType of the group is {group.instance_type!r}")
+        message = f"is {found.name!r}, but the InstanceType of the group is {group.instance_type!r}"
+        node["name"].report(message, f"describe {group.instance_type}, or leave the description out")
         return None
     return found
 

@@ -26,14 +26,12 @@ class Lifecycle:
 
     Attributes:
         source_uri: `s3://bucket/prefix`, or its known beginning followed by `*` where the rest is decided at deploy.
-        bucket: Path of the bucket where it is part of the deployment.
         on_create: Script that provisions the node instead of HyperPod (customer managed).
         on_init_complete: Script that runs after HyperPod's own provisioning (extended).
         files: What lies there, where the directory is at hand; `None` where it is not.
     """
 
     source_uri: str | Unknown | None = None
-    bucket: str | None = None
     on_create: str | Unknown | None = None
     on_init_complete: str | Unknown | None = None
     files: tuple[ScriptFile, ...] | None = None

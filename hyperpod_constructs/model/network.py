@@ -19,10 +19,13 @@ class VpcPlacement:
     Attributes:
         subnets: 1 to 16; HyperPod picks one of them for all groups.
         security_groups: 1 to 5.
+        weak: Names of the properties that reach another stack through `Fn::GetStackOutput`: CloudFormation lets that
+            stack replace what is in use here.
     """
 
     subnets: tuple[str | Unknown, ...] | Unknown
     security_groups: tuple[str | Unknown, ...] | Unknown
+    weak: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

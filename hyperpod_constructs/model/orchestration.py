@@ -36,7 +36,7 @@ class AccountingDatabase:
     def __post_init__(self) -> None:
         check_whole("accounting database port", self.port, low=1, high=65535)
         if not is_token(self.name) and not _DATABASE_NAME.fullmatch(str(self.name)):
-            raise InvalidValue(f"accounting database name {self.name!r}: use 1 to 64 letters, digits, $ and _")
+            raise InvalidValue(f"accounting database name is {self.name!r}", "use 1 to 64 letters, digits, $ and _")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

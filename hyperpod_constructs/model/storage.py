@@ -1,12 +1,14 @@
-"""File systems, volumes of nodes, and the S3 side of both."""
+"""File systems with their links to S3, and volumes of nodes."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from hyperpod_constructs.catalog import limits, lustre
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_one_of, check_whole
+from hyperpod_constructs.model.checks import check_limit, check_one_of, check_whole
 from hyperpod_constructs.tokens import Unknown, is_token
 
 DeploymentType: TypeAlias = Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"]
@@ -33,7 +35,7 @@ class NodeVolume:
     kms_key: str | Unknown | None = None
 
     def __post_init__(self) -> None:
-        check_whole("volume size", self.size_gib, low=1, high=16384, unit="GiB")
+        check_limit("volume size", self.size_gib, limits.VOLUME_GB, unit="GiB")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +93,19 @@ class Lustre:
     def __post_init__(self) -> None:
         check_whole("Lustre capacity", self.capacity_gib, low=1, high=2**31 - 1, unit="GiB")
         check_whole("Lustre throughput", self.throughput_mbps_per_tib, low=12, high=1000, unit="MB/s/TiB")
-        check_whole("Lustre backup retention", self.backup_days, low=0, high=90, unit="days")
+        check_whole(
+            "Lustre backup retention", self.backup_days, low=0, high=lustre.BACKUP_RETENTION_DAYS_AT_MOST, unit="days"
+        )
         check_one_of("Lustre deployment type", self.deployment_type, DEPLOYMENT_TYPES)
         check_one_of("Lustre storage type", self.storage_type, STORAGE_TYPES)
-        check_one_of("Lustre compression", self.compression, ("NONE", "LZ4"))
-        check_one_of("Lustre drive cache", self.drive_cache, ("NONE", "READ"))
+        check_one_of("Lustre compression", self.compression, lustre.COMPRESSIONS)
+        check_one_of("Lustre drive cache", self.drive_cache, lustre.DRIVE_CACHES)
+        window = self.maintenance
+        if isinstance(window, str) and not is_token(window) and not re.fullmatch(lustre.MAINTENANCE_PATTERN, window):
+            raise InvalidValue(f"Lustre maintenance is {window!r}", "use d:HH:MM in UTC, Monday is 1: 7:03:00")
         iops = self.metadata_iops
         if isinstance(iops, str) and iops != "AUTOMATIC" and not is_token(iops):
-            raise InvalidValue(f"Lustre metadata IOPS is {iops!r}; use 'AUTOMATIC' or a number")
+            raise InvalidValue(f"Lustre metadata IOPS is {iops!r}", "use 'AUTOMATIC' or a number")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +133,9 @@ class DataRepository:
             for event in events if isinstance(events, tuple) else ():
                 check_one_of("repository event", event, REPOSITORY_EVENTS)
         if not is_token(self.folder) and not str(self.folder).startswith("/"):
-            raise InvalidValue(f"repository folder {self.folder!r} must begin with /")
+            raise InvalidValue(f"repository folder is {self.folder!r}", "use a path that begins with /")
         if not is_token(self.s3_uri) and not str(self.s3_uri).startswith("s3://"):
-            raise InvalidValue(f"repository {self.s3_uri!r} must begin with s3://")
+            raise InvalidValue(f"repository is {self.s3_uri!r}", "use s3://BUCKET/PREFIX/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +162,9 @@ class FileSystem:
         security_groups: Paths or ids.
         retention: What happens to it on delete and on replace.
         repositories: Its data repository associations.
+        kms_key: Path or ARN of the customer key.
+        region: Region of its stack.
+        weak: Names of the properties that reach another stack through `Fn::GetStackOutput`, see `VpcPlacement`.
     """
 
     path: str
@@ -164,20 +174,5 @@ class FileSystem:
     retention: Retention = Retention()
     repositories: tuple[DataRepository, ...] = ()
     kms_key: str | Unknown | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bucket:
-    """An S3 bucket of the deployment.
-
-    Attributes:
-        path: Construct path.
-        name: Fixed name; left out where CloudFormation makes one.
-        retention: What happens to it on delete and on replace.
-        versioned: Whether old versions are kept.
-    """
-
-    path: str
-    name: str | Unknown | None = None
-    retention: Retention = Retention()
-    versioned: bool | Unknown = False
+    region: str | None = None
+    weak: tuple[str, ...] = ()

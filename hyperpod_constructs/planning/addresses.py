@@ -83,16 +83,16 @@ def blocks(network: str, zone: str) -> ZoneBlocks:
     try:
         whole = IPv4Network(network)
     except ValueError as error:
-        raise InvalidValue(f"network {network!r} is not an IPv4 block: {error}") from None
+        raise InvalidValue(f"network is {network!r} ({error})", "use an IPv4 block such as 10.0.0.0/16") from None
     if not _WIDEST <= whole.prefixlen <= _NARROWEST:
-        raise InvalidValue(f"network {network} is a /{whole.prefixlen}; use /{_WIDEST} to /{_NARROWEST}")
+        raise InvalidValue(f"network {network} is a /{whole.prefixlen}", f"use /{_WIDEST} to /{_NARROWEST}")
     if regions.is_local_zone(zone):
         raise InvalidValue(
-            f"{zone} is a local zone, whose number is not unique in its Region: import a network instead"
+            f"{zone} is a local zone, whose number is not unique in its Region", "import a network instead"
         )
     number = int(match[1]) if (match := _ZONE_NUMBER.search(zone)) else 0
     if not 1 <= number < _BLOCKS_OF_A_NETWORK:
-        raise InvalidValue(f"zone {zone!r} is not a zone id: use one such as usw2-az2, not a name such as us-west-2b")
+        raise InvalidValue(f"zone {zone!r} is not a zone id", "use one such as usw2-az2, not a name such as us-west-2b")
     eighths = list(whole.subnets(prefixlen_diff=3))
     public = list(eighths[0].subnets(new_prefix=_PUBLIC_PREFIX))[number - 1]
     return ZoneBlocks(zone=zone, nodes=str(eighths[number]), public=str(public))

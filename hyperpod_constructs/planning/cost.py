@@ -239,12 +239,17 @@ def _of_file_system(deployment: Deployment, file_system: FileSystem) -> Item:
         return NotPriced(path=file_system.path, item=item, why="only prices of SSD storage are in the catalogue")
     if capacity is None or UNKNOWN in {lustre.deployment_type, lustre.storage_type, lustre.throughput_mbps_per_tib}:
         return NotPriced(path=file_system.path, item=item, why="what is bought is not known")
-    regions = {cluster.region for cluster in deployment.clusters}
-    region = regions.pop() if len(regions) == 1 else None
+    region = file_system.region or _one_region(deployment)
     meter = prices.lustre_gib_month(str(lustre.deployment_type), known(lustre.throughput_mbps_per_tib), region or "")
     if meter is None:
         return NotPriced(path=file_system.path, item=item, why=_no_price(region))
     return _metered(file_system.path, item, capacity, "GiB", _by_the_hour(meter))
+
+
+def _one_region(deployment: Deployment) -> str | None:
+    """The Region of all clusters; `None` where there is not one. Constructs do not say that of a file system."""
+    regions = {cluster.region for cluster in deployment.clusters}
+    return regions.pop() if len(regions) == 1 else None
 
 
 def _lustre(lustre: Lustre) -> str:

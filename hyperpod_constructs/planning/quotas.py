@@ -6,15 +6,20 @@ values that were once seen elsewhere. A raise can take days, and a training plan
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from hyperpod_constructs.catalog import limits
 from hyperpod_constructs.catalog.limits import Quota
 from hyperpod_constructs.model.capacity import InstanceGroup, Spot, TrainingPlan
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.tokens import UNKNOWN, known
+
+CODE: Final = "QUOTA_CODE"
+"""Placeholder in commands. Public lists of codes contradict each other, so a code is never taken from our own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +46,22 @@ class NeededQuota:
         return self.complete and bool(self.quota.seen) and self.needed <= min(self.quota.seen)
 
     @property
+    def look_up(self) -> str:
+        """The AWS CLI command that prints the quota's code and default value, selected by its exact name."""
+        # The language of --query, JMESPath, has JSON between backticks, which single quotes hide from the shell.
+        name = json.dumps(self.quota.name).replace("`", "\\u0060")
+        shown = ["--output", "text", "--query", f"Quotas[?QuotaName==`{name}`].[QuotaCode,Value]"]
+        return shlex.join(["aws", "service-quotas", "list-aws-default-service-quotas", *self._place, *shown])
+
+    @property
     def command(self) -> str:
-        """The AWS CLI command that asks for the value, or where the code is not known the one that finds the code."""
-        region = self.region or "REGION"
-        place = ["--region", region, "--service-code", self.quota.service]
-        if self.quota.code is None:
-            shown = ["--output", "text", "--query", "Quotas[].[QuotaName,QuotaCode,Value]"]
-            listed = shlex.join(["aws", "service-quotas", "list-aws-default-service-quotas", *place, *shown])
-            return f"{listed} | grep -F {shlex.quote(self.quota.name)}"
-        asked = ["--quota-code", self.quota.code, "--desired-value", str(self.needed)]
-        return shlex.join(["aws", "service-quotas", "request-service-quota-increase", *place, *asked])
+        """The AWS CLI command that asks for the value, with `CODE` in place of what `look_up` prints."""
+        asked = ["--quota-code", CODE, "--desired-value", str(self.needed)]
+        return shlex.join(["aws", "service-quotas", "request-service-quota-increase", *self._place, *asked])
+
+    @property
+    def _place(self) -> tuple[str, ...]:
+        return ("--region", self.region or "REGION", "--service-code", self.quota.service)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,19 @@ NOT_CHECKED = "HP0000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One breach of a rule; the rule adds its id, severity and source."""
+    """One breach of a rule; the rule adds its id, severity and source.
+
+    Attributes:
+        path: Where, in the user's terms: construct path, or stack and logical id.
+        message: What is wrong, with the value got.
+        fix: The change to make, with the values allowed.
+        location: Where in the input, if that is known better than from the path.
+    """
 
     path: str
     message: str
     fix: str
+    location: Location | None = None
 
 
 Check = Callable[[Deployment], Iterator[Problem]]
@@ -45,6 +53,8 @@ class Rule:
                 message=problem.message,
                 fix=problem.fix,
                 source=self.source,
+                file=problem.location.file if problem.location else None,
+                line=problem.location.line if problem.location else None,
             )
 
 
@@ -91,7 +101,7 @@ def _run(each: Rule, deployment: Deployment) -> Iterable[Finding]:
 
 
 def _located(finding: Finding, deployment: Deployment) -> Finding:
-    place = _nearest(deployment, finding.path)
+    place = None if finding.file else _nearest(deployment, finding.path)
     return replace(finding, file=place.file, line=place.line) if place else finding
 
 
@@ -111,9 +121,13 @@ def _order(finding: Finding) -> tuple[str, int, str, str, str]:
 from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, which need the names above
     budget as budget,
     capacity as capacity,
+    health as health,
     lifecycle as lifecycle,
     network as network,
     orchestration as orchestration,
+    plans as plans,
     security as security,
     storage as storage,
+    template as template,
+    volumes as volumes,
 )

@@ -148,7 +148,7 @@ def topics_have_a_customer_key(deployment: Deployment) -> Iterator[Problem]:
     Severity.WARNING,
     title="The topic of a budget has no subscription",
     because="its notices reach nobody, unless somebody subscribed outside this deployment",
-    source="superwerker issue 425",
+    source="superwerker/superwerker issue 425",
 )
 def topics_have_a_subscription(deployment: Deployment) -> Iterator[Problem]:
     for topic in _topics(deployment):
@@ -165,7 +165,7 @@ def topics_have_a_subscription(deployment: Deployment) -> Iterator[Problem]:
     Severity.ERROR,
     title="The currency of a budget is not the account's",
     because="Budgets answers that the unit is not in the supported set, which is USD, and CNY in China",
-    source="landing-zone-accelerator-on-aws issue 682",
+    source="awslabs/landing-zone-accelerator-on-aws issue 682",
 )
 def limits_are_in_the_currency_of_the_account(deployment: Deployment) -> Iterator[Problem]:
     for budget in deployment.budgets:
@@ -183,7 +183,7 @@ def limits_are_in_the_currency_of_the_account(deployment: Deployment) -> Iterato
     Severity.WARNING,
     title="A daily budget has a notice on forecast cost",
     because="Budgets makes forecasts for months, quarters and years only",
-    source="open-bank-oss pull 226 (seen); no page of AWS says it",
+    source="JiRaska/open-bank-oss pull 226; no page of AWS says it",
 )
 def daily_budgets_have_no_forecast(deployment: Deployment) -> Iterator[Problem]:
     for budget, notification in _notifications(deployment):
@@ -217,7 +217,8 @@ def budgets_with_notices_have_no_fixed_name(deployment: Deployment) -> Iterator[
     Severity.WARNING,
     title="The Region has no budgets in CloudFormation",
     because="there the whole stack is refused with Unrecognized resource types; the lists of Regions lag",
-    source="cfn-lint 1.58.0, resource types by Region (2026-10-20); aws-cloudformation coverage roadmap issue 2177",
+    source="cfn-lint 1.58.0, resource types by Region (2026-10-20); aws-cloudformation/cloudformation-coverage-roadmap "
+    "issue 2177",
 )
 def budgets_are_in_a_region_that_has_them(deployment: Deployment) -> Iterator[Problem]:
     for budget in deployment.budgets:

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from hyperpod_constructs.catalog import regions
+from hyperpod_constructs.catalog.permissions import NODE_POLICY
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
@@ -20,8 +21,8 @@ from hyperpod_constructs.model.identity import Role
 from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
 from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules.network import called
-from hyperpod_constructs.rules.security import NODE_POLICY, ScriptSource, granted
+from hyperpod_constructs.rules._words import named
+from hyperpod_constructs.rules.security import ScriptSource, granted
 from hyperpod_constructs.tokens import known
 
 _CONFIG: Final = "SageMaker API, ClusterLifeCycleConfig (botocore 1.44.8)"
@@ -61,16 +62,17 @@ def lifecycle_has_one_script(deployment: Deployment) -> Iterator[Problem]:
         if on_create is not None and on_init_complete is not None:
             yield Problem(
                 path=path,
-                message=f"{called([group])} has OnCreate {on_create} and OnInitComplete {on_init_complete}",
+                message=f"{named(group)} has OnCreate {on_create} and OnInitComplete {on_init_complete}",
                 fix="keep OnInitComplete, which runs after HyperPod's own provisioning, or OnCreate, which replaces it",
             )
 
 
 @rule(
     "HP5002",
-    Severity.ERROR,
+    Severity.WARNING,
     title="Lifecycle has a script without a source, or a source without a script",
-    because="the source says where the scripts lie and the script which of them runs; one alone means nothing",
+    because="the source says where the scripts lie and the script which of them runs; one alone means nothing, but no "
+    "page says that the service refuses it",
     source=f"{_CONFIG}; inferred",
 )
 def lifecycle_is_whole(deployment: Deployment) -> Iterator[Problem]:
@@ -82,30 +84,36 @@ def lifecycle_is_whole(deployment: Deployment) -> Iterator[Problem]:
             fix = "name one as OnCreate or OnInitComplete, or leave the whole lifecycle out"
         else:
             continue
-        yield Problem(path=path, message=f"{called([group])} {message}", fix=fix)
+        yield Problem(path=path, message=f"{named(group)} {message}", fix=fix)
 
 
 @rule(
     "HP5003",
     Severity.ERROR,
-    title="Source of the scripts is no S3 prefix",
-    because="the service takes s3://BUCKET/PREFIX and nodes download from there",
+    title="Source of the scripts is no address that the service takes",
+    because="the service takes s3://BUCKET/PREFIX, or an https address, and nodes download from there",
     source=f"{_CONFIG}, SourceS3Uri",
 )
-def source_is_an_s3_prefix(deployment: Deployment) -> Iterator[Problem]:
+def source_is_an_address(deployment: Deployment) -> Iterator[Problem]:
     for group, path, lifecycle in _configured(deployment):
         uri = known(lifecycle.source_uri)
-        if uri is None:
-            continue
-        bucket, slash, _ = uri.removeprefix("s3://").partition("/")
-        undecided = not slash and _BUCKET_BEGINNING.fullmatch(bucket)
-        if uri.startswith("s3://") and (undecided or _BUCKET.fullmatch(bucket)) and len(uri) <= _LONGEST_URI:
+        if uri is None or (len(uri) <= _LONGEST_URI and _is_address(uri)):
             continue
         yield Problem(
             path=path,
-            message=f"{called([group])} has its scripts at {uri!r}",
+            message=f"{named(group)} has its scripts at {uri!r}",
             fix=f"use s3://BUCKET/PREFIX with at most {_LONGEST_URI:,} characters, the bucket in lower case",
         )
+
+
+def _is_address(uri: str) -> bool:
+    """Whether the service takes a URI, or the known beginning of one."""
+    scheme, _, place = uri.partition("://")
+    name, slash, _ = place.partition("/")
+    if scheme == "https":
+        return bool(name)
+    undecided = not slash and _BUCKET_BEGINNING.fullmatch(name)
+    return scheme == "s3" and bool(undecided or _BUCKET.fullmatch(name))
 
 
 @rule(
@@ -121,7 +129,7 @@ def scripts_are_relative(deployment: Deployment) -> Iterator[Problem]:
             if not 1 <= len(script) <= _LONGEST_SCRIPT or script.startswith("/") or "://" in script:
                 yield Problem(
                     path=path,
-                    message=f"{called([group])} calls {script!r}",
+                    message=f"{named(group)} calls {script!r}",
                     fix=f"name the file below the source with 1 to {_LONGEST_SCRIPT} characters, such as on_create.sh",
                 )
 
@@ -148,7 +156,7 @@ def script_is_among_the_files(deployment: Deployment) -> Iterator[Problem]:
             meant = get_close_matches(script, names, n=1)
             yield Problem(
                 path=path,
-                message=f"{called([group])} calls {script}, which is not among its {len(names)} files",
+                message=f"{named(group)} calls {script}, which is not among its {len(names)} files",
                 fix=f"call {meant[0]}, or add {script} to the directory" if meant else f"add {script} to the directory",
             )
 
@@ -171,7 +179,7 @@ def scripts_have_unix_line_ends(deployment: Deployment) -> Iterator[Problem]:
         if broken:
             yield Problem(
                 path=path,
-                message=f"{called([group])} has CR LF line ends in {', '.join(sorted(broken))}",
+                message=f"{named(group)} has CR LF line ends in {', '.join(sorted(broken))}",
                 fix="save with LF line ends, and keep them with '* text eol=lf' in .gitattributes",
             )
 
@@ -190,7 +198,7 @@ def slurm_is_configured_once(deployment: Deployment) -> Iterator[Problem]:
         if by_api and _PARAMETERS in _names(files or ()):
             yield Problem(
                 path=path,
-                message=f"{called([group])} has {_PARAMETERS} among its scripts, beside a SlurmConfig",
+                message=f"{named(group)} has {_PARAMETERS} among its scripts, beside a SlurmConfig",
                 fix=f"delete {_PARAMETERS}, or move it out of the directory",
             )
 
@@ -269,7 +277,7 @@ def nodes_can_read_their_scripts(deployment: Deployment) -> Iterator[Problem]:
         partition = regions.partition(cluster.region or "") or "aws"
         yield Problem(
             path=role.path,
-            message=f"role of {called([group])}, whose scripts are at {source.uri}, lacks {' and '.join(lacks)}"
+            message=f"role of {named(group)}, whose scripts are at {source.uri}, lacks {' and '.join(lacks)}"
             + ("; it has s3:GetObject on the bucket itself, which opens no object" if on_bucket else ""),
             fix="allow " + " and ".join(what.replace(" on ", f" on arn:{partition}:s3:::") for what in lacks),
         )
@@ -291,7 +299,7 @@ def nodes_may_read_their_scripts(deployment: Deployment) -> Iterator[Problem]:
         if execution_role is not None and unseen:
             yield Problem(
                 path=cluster.path_of(group),
-                message=f"{called([group])} has its scripts at {source.uri}, and not all policies of its role "
+                message=f"{named(group)} has its scripts at {source.uri}, and not all policies of its role "
                 f"{execution_role} are known here",
                 fix=f"see that it has {' and '.join(_needed(source.bucket))}, or use a bucket "
                 f"that begins with {_READABLE_PREFIX}",
@@ -312,6 +320,25 @@ def source_has_single_slashes(deployment: Deployment) -> Iterator[Problem]:
         if "//" in place:
             yield Problem(
                 path=path,
-                message=f"{called([group])} has its scripts at {uri}",
+                message=f"{named(group)} has its scripts at {uri}",
                 fix=f"use {scheme}{separator}{re.sub('/+', '/', place)}",
+            )
+
+
+@rule(
+    "HP5012",
+    Severity.WARNING,
+    title="Source of the scripts is an https address",
+    because="the service's pattern takes https, but its text and all examples of AWS have s3://, and whether nodes can "
+    "read or write what lies there is not checked",
+    source=f"{_CONFIG}, SourceS3Uri: pattern against text",
+)
+def source_is_in_s3(deployment: Deployment) -> Iterator[Problem]:
+    for group, path, lifecycle in _configured(deployment):
+        uri = known(lifecycle.source_uri)
+        if uri is not None and uri.startswith("https://"):
+            yield Problem(
+                path=path,
+                message=f"{named(group)} has its scripts at {uri}",
+                fix="use s3://BUCKET/PREFIX",
             )

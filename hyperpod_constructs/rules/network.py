@@ -19,6 +19,7 @@ from hyperpod_constructs.model.network import RESERVED_ADDRESSES, Rule, Security
 from hyperpod_constructs.model.storage import FileSystem
 from hyperpod_constructs.planning import addresses
 from hyperpod_constructs.rules import Problem, rule
+from hyperpod_constructs.rules._words import named
 from hyperpod_constructs.tokens import UNKNOWN
 
 _WIDEST_SUBNET: Final = 16
@@ -32,14 +33,6 @@ def _has_efa(group: InstanceGroup) -> bool:
     return group.facts is not None and bool(group.facts.efa_interfaces)
 
 
-def called(groups: Iterable[InstanceGroup]) -> str:
-    """How a message names groups: `group 'p5'`, `groups 'login' and 'p5'`."""
-    names = [repr(group.name) if isinstance(group.name, str) else "without a known name" for group in groups]
-    if len(names) == 1:
-        return f"group {names[0]}"
-    return f"groups {', '.join(names[:-1])} and {names[-1]}"
-
-
 def _placements(deployment: Deployment) -> Iterator[tuple[str, str, VpcPlacement]]:
     """Every placement that is given, with the path of its owner and how a message names the owner."""
     for cluster in deployment.clusters:
@@ -47,7 +40,7 @@ def _placements(deployment: Deployment) -> Iterator[tuple[str, str, VpcPlacement
             yield cluster.path, "the cluster", cluster.placement
         for group in cluster.groups:
             if isinstance(group.placement, VpcPlacement):
-                yield cluster.path_of(group), called([group]), group.placement
+                yield cluster.path_of(group), named(group), group.placement
 
 
 def _known_subnets(deployment: Deployment, paths: object) -> list[Subnet]:
@@ -82,6 +75,22 @@ def _efa_security_groups(deployment: Deployment) -> Iterator[tuple[Cluster, Secu
                 yield cluster, security_group, groups
 
 
+def _efa_users(deployment: Deployment) -> Iterator[tuple[SecurityGroup, list[str]]]:
+    """Known security groups of nodes and file systems with EFA, each once, with how a message names those."""
+    users: dict[str, list[str]] = {}
+    for _, security_group, groups in _efa_security_groups(deployment):
+        users.setdefault(security_group.path, []).append(named(*groups))
+    for file_system in deployment.file_systems:
+        its_groups = file_system.security_groups if isinstance(file_system.security_groups, tuple) else ()
+        for path in its_groups if file_system.lustre.efa is True else ():
+            if isinstance(path, str):
+                users.setdefault(path, []).append(f"file system {file_system.path}")
+    for path, names in users.items():
+        shared = deployment.security_group(path)
+        if shared is not None:
+            yield shared, names
+
+
 def _self_rules(security_group: SecurityGroup, direction: Literal["ingress", "egress"]) -> list[Rule]:
     """Rules that let everything through between members of a group, or that may do so as far as known."""
     return [
@@ -96,13 +105,15 @@ def _self_rules(security_group: SecurityGroup, direction: Literal["ingress", "eg
 @rule(
     "HP4001",
     Severity.ERROR,
-    title="Security group of EFA nodes does not let all traffic in from itself and out to itself",
-    because="EFA traffic passes only rules that name the security group itself, both ways and on every group of the "
-    "list; a CIDR rule does not count, and the CDK drops a self egress rule beside allow_all_outbound",
-    source=f"{_PREREQUISITES}; awslabs/awsome-distributed-ai, validate-config.py and PR 259",
+    title="Security group with EFA does not let all traffic in from itself and out to itself",
+    because="EFA traffic of nodes and file systems passes only rules that name the security group itself, both ways "
+    "and on every group of the list; a CIDR rule does not count, and the CDK drops a self egress rule beside "
+    "allow_all_outbound",
+    source=f"{_PREREQUISITES}; FSx for Lustre user guide, efa-file-systems; awslabs/awsome-distributed-ai, "
+    "validate-config.py and PR 259",
 )
 def efa_passes_security_groups(deployment: Deployment) -> Iterator[Problem]:
-    for _, security_group, groups in _efa_security_groups(deployment):
+    for security_group, users in _efa_users(deployment):
         comes_in, goes_out = _self_rules(security_group, "ingress"), _self_rules(security_group, "egress")
         if not security_group.complete or (comes_in and goes_out):
             continue
@@ -114,7 +125,7 @@ def efa_passes_security_groups(deployment: Deployment) -> Iterator[Problem]:
             does, missing = "lets EFA traffic neither in from itself nor out to itself", "an ingress and an egress rule"
         yield Problem(
             path=security_group.path,
-            message=f"security group of {called(groups)} {does}",
+            message=f"security group of {' and '.join(users)} {does}",
             fix=f"add {missing} with protocol -1 that names the security group itself; a CIDR rule does not count",
         )
 
@@ -138,12 +149,14 @@ def cluster_waits_for_efa_rules(deployment: Deployment) -> Iterator[Problem]:
     for cluster, security_group, groups in _efa_security_groups(deployment):
         directions: tuple[Literal["ingress"], Literal["egress"]] = ("ingress", "egress")
         for direction in directions:
-            paths = [each.path for each in _self_rules(security_group, direction)]
-            if not paths or any(_comes_first(deployment, path, cluster) for path in paths):
+            rules = _self_rules(security_group, direction)
+            undecided = not security_group.complete or any(UNKNOWN in {each.protocol, each.group} for each in rules)
+            paths = [each.path for each in rules]
+            if undecided or not paths or any(_comes_first(deployment, path, cluster) for path in paths):
                 continue
             yield Problem(
                 path=cluster.path,
-                message=f"the cluster does not wait for {paths[0]}, the {direction} rule for EFA of {called(groups)}",
+                message=f"the cluster does not wait for {paths[0]}, the {direction} rule for EFA of {named(*groups)}",
                 fix=f"let the cluster depend on {paths[0]}",
             )
 
@@ -198,7 +211,7 @@ class _Pool:
         needs = f"need{'s' * (len(shown) == 1)} {_total(shown):,} addresses ({terms}{computed and ': ' + computed})"
         return Problem(
             path=shown[0].path if len(shown) == 1 else shown[0].cluster,
-            message=f"{called(d.group for d in shown)} {needs} but {self._rooms()}",
+            message=f"{named(*(d.group for d in shown))} {needs} but {self._rooms()}",
             fix=_wide_enough(_total(self.demands)),
         )
 
@@ -314,7 +327,7 @@ def efa_group_stays_in_one_zone(deployment: Deployment) -> Iterator[Problem]:
         if len(zones) > 1 and _has_efa(group):
             yield Problem(
                 path=path,
-                message=f"{called([group])} has EFA and subnets in {len(zones)} zones: {', '.join(zones)}",
+                message=f"{named(group)} has EFA and subnets in {len(zones)} zones: {', '.join(zones)}",
                 fix=f"use one zone ({' or '.join(zones)}), or make a group for each",
             )
 
@@ -334,21 +347,33 @@ def _regional_zones(deployment: Deployment, cluster: Cluster) -> Iterator[tuple[
 @rule(
     "HP4007",
     Severity.ERROR,
-    title="Zone is in another Region than the cluster",
+    title="Zone is in another Region than what stands there",
     because="a zone id belongs to one Region, and Region and zone are written in different places",
     source="EC2 user guide, AZ IDs; awslabs/ai-on-sagemaker-hyperpod issue 142",
 )
 def zones_are_of_the_region(deployment: Deployment) -> Iterator[Problem]:
+    told: set[tuple[str, object]] = set()
+    for what, region, places in _placed(deployment):
+        prefix = region and regions.zone_prefix(region)
+        for path, zone in places if prefix else ():
+            its_region = regions.region_of_zone(zone) if isinstance(zone, str) else None
+            if its_region in {None, region} or (path, zone) in told:
+                continue
+            told.add((path, zone))
+            yield Problem(
+                path=path,
+                message=f"zone {zone} is in {its_region} but {what} is in {region}",
+                fix=f"use a zone id that begins with {prefix}-, or deploy to {its_region}",
+            )
+
+
+def _placed(deployment: Deployment) -> Iterator[tuple[str, str | None, Iterable[tuple[str, object]]]]:
+    """What stands in zones, its Region, and the zones by path of what names them."""
     for cluster in deployment.clusters:
-        prefix = cluster.region and regions.zone_prefix(cluster.region)
-        for path, zone in dict.fromkeys(_regional_zones(deployment, cluster)) if prefix else ():
-            region = regions.region_of_zone(zone) if isinstance(zone, str) else None
-            if region not in {None, cluster.region}:
-                yield Problem(
-                    path=path,
-                    message=f"zone {zone} is in {region} but the cluster is in {cluster.region}",
-                    fix=f"use a zone id that begins with {prefix}-, or deploy to {region}",
-                )
+        yield "the cluster", cluster.region, _regional_zones(deployment, cluster)
+    for file_system in deployment.file_systems:
+        zones = [(subnet.path, subnet.zone) for subnet in _known_subnets(deployment, file_system.subnets)]
+        yield f"file system {file_system.path}", file_system.region, zones
 
 
 def _lustre_mounts(deployment: Deployment, cluster: Cluster) -> Iterator[tuple[InstanceGroup, FileSystem]]:
@@ -358,13 +383,6 @@ def _lustre_mounts(deployment: Deployment, cluster: Cluster) -> Iterator[tuple[I
             file_system = deployment.file_system(mount.file_system)
             if mount.kind == "lustre" and file_system is not None:
                 yield group, file_system
-
-
-def _zone_of(deployment: Deployment, cluster: Cluster, group: InstanceGroup) -> str | None:
-    """Zone of the nodes of a group, where it is known and one."""
-    if group.zone is not None:
-        return group.zone if isinstance(group.zone, str) else None
-    return deployment.zone_of(cluster.placement_of(group))
 
 
 @rule(
@@ -379,13 +397,13 @@ def lustre_is_in_the_zone_of_its_nodes(deployment: Deployment) -> Iterator[Probl
         apart: dict[tuple[str, str, str], list[InstanceGroup]] = {}
         for group, file_system in _lustre_mounts(deployment, cluster):
             its_zone = deployment.zone_of(VpcPlacement(subnets=file_system.subnets, security_groups=()))
-            zone = _zone_of(deployment, cluster, group)
+            zone = deployment.zone_of_group(cluster, group)
             if its_zone and zone and its_zone != zone:
                 apart.setdefault((file_system.path, its_zone, zone), []).append(group)
         for (path, its_zone, zone), groups in apart.items():
             yield Problem(
                 path=cluster.path_of(groups[0]) if len(groups) == 1 else cluster.path,
-                message=f"{called(groups)} in {zone} mount{'s' * (len(groups) == 1)} {path}, which is in {its_zone}"
+                message=f"{named(*groups)} in {zone} mount{'s' * (len(groups) == 1)} {path}, which is in {its_zone}"
                 f"{_without_efa(deployment.file_system(path), groups)}",
                 fix=f"put nodes and file system in one zone, {zone} or {its_zone}",
             )
@@ -429,4 +447,25 @@ def cluster_stands_in_one_zone(deployment: Deployment) -> Iterator[Problem]:
                 path=cluster.path,
                 message=f"the cluster has subnets in {len(zones)} zones: {', '.join(zones)}",
                 fix="name subnets of one zone, and give groups that stand elsewhere a placement of their own",
+            )
+
+
+@rule(
+    "HP4011",
+    Severity.WARNING,
+    title="Network reaches another stack through a weak reference",
+    because="CloudFormation does not hold in place what Fn::GetStackOutput reads: the other stack may replace a subnet "
+    "or security group in use, and the next deploy of this one replaces the cluster, or the file system with its data",
+    source="inferred from CloudFormation's semantics of Fn::GetStackOutput and of exports",
+)
+def networks_are_held_in_place(deployment: Deployment) -> Iterator[Problem]:
+    users = [(path, owner, placement.weak) for path, owner, placement in _placements(deployment)]
+    users += [(each.path, "the file system", each.weak) for each in deployment.file_systems]
+    for path, owner, weak in users:
+        if weak:
+            yield Problem(
+                path=path,
+                message=f"{owner} has {' and '.join(weak)} through Fn::GetStackOutput",
+                fix="put both into one stack, or make the reference strong: an export and Fn::ImportValue, in the CDK "
+                "apply_cross_stack_reference_strength on this resource",
             )

@@ -13,7 +13,7 @@ from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.orchestration import Eks, Slurm
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules.capacity import named, orchestrator_of
+from hyperpod_constructs.rules._words import named
 from hyperpod_constructs.tokens import UNKNOWN
 
 CONTINUOUS = "Continuous"
@@ -29,7 +29,7 @@ _PREREQUISITES = "SageMaker developer guide, sagemaker-hyperpod-prerequisites (O
 def _slurm(deployment: Deployment) -> Iterator[Cluster]:
     """Slurm clusters with groups, those in the old form too."""
     for cluster in deployment.clusters:
-        if orchestrator_of(cluster) == "slurm" and cluster.groups:
+        if cluster.scheduler == "slurm" and cluster.groups:
             yield cluster
 
 

@@ -12,6 +12,13 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
+from hyperpod_constructs.catalog.permissions import (
+    INTERFACE_CHANGE,
+    INTERFACE_DESCRIBE,
+    INTERFACE_TAG,
+    NODE_ACTIONS,
+    NODE_POLICY,
+)
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
@@ -20,38 +27,12 @@ from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules.network import called
+from hyperpod_constructs.rules._words import named
 from hyperpod_constructs.tokens import UNKNOWN, Unknown, known
 
 _SERVICE: Final = "sagemaker.amazonaws.com"
 _PREREQUISITES: Final = "SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam"
 
-NODE_POLICY: Final = "AmazonSageMakerClusterInstanceRolePolicy"
-_NODE_ACTIONS: Final = (
-    "cloudwatch:PutMetricData",
-    "logs:CreateLogGroup",
-    "logs:CreateLogStream",
-    "logs:DescribeLogStreams",
-    "logs:PutLogEvents",
-    "ssmmessages:CreateControlChannel",
-    "ssmmessages:CreateDataChannel",
-    "ssmmessages:OpenControlChannel",
-    "ssmmessages:OpenDataChannel",
-)
-"""What the node policy allows beside reading buckets named `sagemaker-*`. Source: its version 1 (2023-11-29)."""
-_INTERFACE_ACTIONS: Final = (
-    "ec2:CreateNetworkInterface",
-    "ec2:CreateNetworkInterfacePermission",
-    "ec2:DeleteNetworkInterface",
-    "ec2:DeleteNetworkInterfacePermission",
-    "ec2:DescribeDhcpOptions",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeSecurityGroups",
-    "ec2:DescribeSubnets",
-    "ec2:DescribeVpcs",
-    "ec2:DetachNetworkInterface",
-)
-"""On every resource; with a VPC also `ec2:CreateTags` on network interfaces. Source: same page, section on VPCs."""
 _ARN_FIELDS: Final = 6
 _INTERFACES: Final = "arn:*:ec2:*:*:network-interface/*"
 
@@ -68,7 +49,7 @@ _CONTROLS: Final = ("s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:DeleteBucketPol
 
 _UNDERSTOOD: Final[dict[str, tuple[Statement, ...]]] = {
     NODE_POLICY: (
-        Statement(allow=True, actions=_NODE_ACTIONS),
+        Statement(allow=True, actions=NODE_ACTIONS),
         Statement(allow=True, actions=("s3:ListBucket", "s3:GetObject"), resources=("arn:aws:s3:::sagemaker-*",)),
     ),
     "AmazonSSMManagedInstanceCore": (Statement(allow=True, actions=("ssm:*", "ssmmessages:*", "ec2messages:*")),),
@@ -187,7 +168,7 @@ def sagemaker_assumes_the_role(deployment: Deployment) -> Iterator[Problem]:
     for role, _, groups in _node_roles(deployment):
         if isinstance(role.trusts, tuple) and not {_SERVICE, UNKNOWN} & set(role.trusts):
             trusted = ", ".join(str(each) for each in role.trusts) or "no service"
-            message = f"role of {called(groups)} trusts {trusted}"
+            message = f"role of {named(*groups)} trusts {trusted}"
             yield Problem(path=role.path, message=message, fix=f"let {_SERVICE} assume it")
 
 
@@ -203,7 +184,7 @@ def trust_is_for_one_account(deployment: Deployment) -> Iterator[Problem]:
         if role.source_account_checked is False and role.trusts is not UNKNOWN:
             yield Problem(
                 path=role.path,
-                message=f"trust of the role of {called(groups)} does not ask for the caller's account",
+                message=f"trust of the role of {named(*groups)} does not ask for the caller's account",
                 fix="add the condition StringEquals aws:SourceAccount with the account of the cluster",
             )
 
@@ -222,10 +203,10 @@ def _missing(role: Role, wanted: dict[str, str]) -> str:
 )
 def nodes_have_the_basic_permissions(deployment: Deployment) -> Iterator[Problem]:
     for role, _, groups in _node_roles(deployment):
-        if missing := _missing(role, dict.fromkeys(_NODE_ACTIONS, "*")):
+        if missing := _missing(role, dict.fromkeys(NODE_ACTIONS, "*")):
             yield Problem(
                 path=role.path,
-                message=f"role of {called(groups)} lacks {missing}",
+                message=f"role of {named(*groups)} lacks {missing}",
                 fix=f"attach the managed policy {NODE_POLICY}",
             )
 
@@ -241,13 +222,14 @@ def nodes_have_the_basic_permissions(deployment: Deployment) -> Iterator[Problem
 def nodes_can_make_interfaces(deployment: Deployment) -> Iterator[Problem]:
     for role, cluster, groups in _node_roles(deployment):
         placed = [group for group in groups if isinstance(cluster.placement_of(group), VpcPlacement)]
-        wanted = {**dict.fromkeys(_INTERFACE_ACTIONS, "*"), "ec2:CreateTags": _INTERFACES}
+        everywhere = sorted((*INTERFACE_DESCRIBE, *INTERFACE_CHANGE))
+        wanted = {**dict.fromkeys(everywhere, "*"), INTERFACE_TAG: _INTERFACES}
         if placed and (missing := _missing(role, wanted)):
             stands = "stands" if len(placed) == 1 else "stand"
             yield Problem(
                 path=role.path,
-                message=f"role of {called(placed)}, which {stands} in a VPC, lacks {missing}",
-                fix="allow them on *, and ec2:CreateTags on arn:aws:ec2:*:*:network-interface/*",
+                message=f"role of {named(*placed)}, which {stands} in a VPC, lacks {missing}",
+                fix=f"allow them on *, and {INTERFACE_TAG} on arn:aws:ec2:*:*:network-interface/*",
             )
 
 
@@ -262,7 +244,7 @@ def eks_roles_have_no_path(deployment: Deployment) -> Iterator[Problem]:
     for role, cluster, groups in _node_roles(deployment):
         path = known(role.role_path)
         if isinstance(cluster.orchestrator, Eks) and path not in {None, "/"}:
-            message = f"role of {called(groups)} has the path {path}"
+            message = f"role of {named(*groups)} has the path {path}"
             fix = "leave the path out; if your organisation demands one, ask for an exception for these roles"
             yield Problem(path=role.path, message=message, fix=fix)
 
@@ -385,7 +367,7 @@ def _script_writers(deployment: Deployment, *, certain: bool) -> Iterator[Proble
             can = "can write" if certain else "can perhaps write"
             yield Problem(
                 path=role.path,
-                message=f"nodes of {called(groups)} {can} the scripts at {source.uri}, which run as root: "
+                message=f"nodes of {named(*groups)} {can} the scripts at {source.uri}, which run as root: "
                 f"their role has {way.action} on {way.resource}",
                 fix="let nodes write to other buckets only, and give them s3:GetObject and s3:ListBucket on this one",
             )
@@ -438,6 +420,6 @@ def nodes_are_no_administrators(deployment: Deployment) -> Iterator[Problem]:
         if _is_administrator(role):
             yield Problem(
                 path=role.path,
-                message=f"role of {called(groups)} may do everything",
+                message=f"role of {named(*groups)} may do everything",
                 fix=f"attach {NODE_POLICY} and allow what the nodes' features need",
             )

@@ -1,31 +1,27 @@
-"""What can be known about file systems and volumes before anything is created.
+"""What can be known about file systems before anything is created.
 
-FSx refuses what it does not sell only after the network was built, SageMaker refuses wrong volumes after that, and a
-file system that CloudFormation deletes is gone with everything that a run has written.
+FSx refuses what it does not sell only after the network was built, and a file system that CloudFormation deletes is
+gone with everything that a run has written.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Final, Literal
 
-from hyperpod_constructs.catalog import limits, lustre as catalog
+from hyperpod_constructs.catalog import lustre as catalog
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import SecurityGroup, VpcPlacement
-from hyperpod_constructs.model.storage import FileSystem, Lustre, NodeVolume
+from hyperpod_constructs.model.storage import FileSystem, Lustre
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules.network import called
+from hyperpod_constructs.rules._words import named
 from hyperpod_constructs.tokens import UNKNOWN, known
 
 _LUSTRE_API: Final = "FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.8)"
 _EFA_GUIDE: Final = "FSx for Lustre user guide, efa-file-systems and getting-started (October 2026)"
-_VOLUME_API: Final = "SageMaker API, ClusterEbsVolumeConfig (botocore 1.44.8)"
-_MOUNT_PATH: Final = re.compile(r"(/[a-zA-Z0-9._-]+)+")
-"""MountPath as CloudFormation takes it; the API alone also takes doubled and trailing slashes."""
 
 
 def _offered(deployment: Deployment) -> Iterator[tuple[FileSystem, Lustre, catalog.Offer]]:
@@ -81,21 +77,19 @@ def lustre_capacity_is_a_step(deployment: Deployment) -> Iterator[Problem]:
     "HP3002",
     Severity.ERROR,
     title="Lustre throughput is not one that its type can have",
-    because="each persistent type has a list of its own and must name one; scratch types have no choice",
+    because="each persistent type has a list of its own and must name one",
     source=f"{_LUSTRE_API}, PerUnitStorageThroughput; aws/aws-parallelcluster, fsx_validators.py",
 )
 def lustre_throughput_is_offered(deployment: Deployment) -> Iterator[Problem]:
     for file_system, lustre, offer in _offered(deployment):
         got = lustre.throughput_mbps_per_tib
-        if got is UNKNOWN or not offer.capacities or got in (offer.throughputs or (None,)):
+        if got is UNKNOWN or not offer.throughputs or got in offer.throughputs:
             continue
         kind = _kind(lustre)
         yield Problem(
             path=file_system.path,
             message=f"{kind} has no throughput" if got is None else f"{got:,} MB/s/TiB is not a throughput of {kind}",
-            fix=f"use one of {', '.join(f'{each:,}' for each in offer.throughputs)} MB/s/TiB"
-            if offer.throughputs
-            else f"leave it out: {kind} has a fixed throughput",
+            fix=f"use one of {', '.join(f'{each:,}' for each in offer.throughputs)} MB/s/TiB",
         )
 
 
@@ -123,23 +117,26 @@ def lustre_types_go_together(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(path=path, message=message, fix="leave it out: only HDD has a drive cache")
 
 
+def _tiered(deployment: Deployment) -> Iterator[tuple[FileSystem, Lustre]]:
+    """File systems with intelligent tiering."""
+    for file_system, lustre, _ in _offered(deployment):
+        if lustre.storage_type == "INTELLIGENT_TIERING":
+            yield file_system, lustre
+
+
+_STEPS: Final = (
+    f"a multiple of {catalog.TIERING_THROUGHPUT_STEP_MBPS:,} up to {catalog.TIERING_THROUGHPUT_AT_MOST_MBPS:,} MB/s"
+)
+
+
 def _tiering_faults(lustre: Lustre) -> Iterator[tuple[str, str]]:
-    """Message and fix of each field that intelligent tiering does not take."""
+    """Message and fix of each value that intelligent tiering does not take."""
     step, most = catalog.TIERING_THROUGHPUT_STEP_MBPS, catalog.TIERING_THROUGHPUT_AT_MOST_MBPS
-    if isinstance(lustre.capacity_gib, int):
-        yield (
-            f"intelligent tiering has a capacity of {lustre.capacity_gib:,} GiB",
-            "leave it out: storage grows by itself",
-        )
-    if isinstance(per_tib := lustre.throughput_mbps_per_tib, int):
-        fix = f"leave it out and give throughput_mbps, a multiple of {step:,} MB/s"
-        yield f"intelligent tiering has a throughput of {per_tib:,} MB/s/TiB", fix
-    throughput = lustre.throughput_mbps
-    if throughput is UNKNOWN:
+    throughput = known(lustre.throughput_mbps)
+    if throughput is None:
         return
-    if throughput is None or throughput < step or throughput % step or throughput > most:
-        got = "no throughput" if throughput is None else f"a throughput of {throughput:,} MB/s"
-        yield f"intelligent tiering has {got}", f"use a multiple of {step:,} up to {most:,} MB/s"
+    if throughput < step or throughput % step or throughput > most:
+        yield f"intelligent tiering has a throughput of {throughput:,} MB/s", f"use {_STEPS}"
     elif isinstance(lustre.read_cache_gib, int):
         low, high = catalog.read_cache_gib(throughput)
         if not low <= lustre.read_cache_gib <= high:
@@ -150,13 +147,13 @@ def _tiering_faults(lustre: Lustre) -> Iterator[tuple[str, str]]:
 @rule(
     "HP3004",
     Severity.ERROR,
-    title="Intelligent tiering has a field that it does not take",
-    because="it is bought as throughput in steps, not as capacity; CloudFormation takes no step below 4,000 MB/s",
+    title="Throughput or read cache of intelligent tiering is not one that can be bought",
+    because="throughput comes in steps, in CloudFormation none below 4,000 MB/s, and bounds the size of the cache",
     source=f"{_LUSTRE_API}, ThroughputCapacity and DataReadCacheConfiguration; CloudFormation's minimum of 4,000",
 )
 def tiering_is_bought_as_throughput(deployment: Deployment) -> Iterator[Problem]:
-    for file_system, lustre, _ in _offered(deployment):
-        for message, fix in _tiering_faults(lustre) if lustre.storage_type == "INTELLIGENT_TIERING" else ():
+    for file_system, lustre in _tiered(deployment):
+        for message, fix in _tiering_faults(lustre):
             yield Problem(path=file_system.path, message=message, fix=fix)
 
 
@@ -333,97 +330,6 @@ def failed_creates_leave_nothing(deployment: Deployment) -> Iterator[Problem]:
             )
 
 
-# --- Volumes and mounts of nodes
-
-
-def _volumes(group: InstanceGroup) -> tuple[NodeVolume, ...]:
-    return group.volumes if isinstance(group.volumes, tuple) else ()
-
-
-def _volume_faults(volume: NodeVolume) -> Iterator[tuple[str, str]]:
-    """Message and fix of each field of a volume that the service refuses."""
-    if volume.root is True:
-        if (size := known(volume.size_gib)) is not None:
-            yield f"the root volume has a size of {size:,} GiB", "leave the size out: the image decides it"
-        if volume.kms_key is None:
-            yield "the root volume has no key", "give the ARN of a customer key, or leave the root volume out"
-    elif volume.root is False and volume.size_gib is None:
-        yield "a volume has no size", f"give a size of 1 to {limits.VOLUME_GB.high:,} GiB"
-
-
-@rule(
-    "HP3013",
-    Severity.ERROR,
-    title="Volume of a node lacks or has what its kind must have or lack",
-    because="a root volume takes a key and no size, any other volume a size",
-    source=_VOLUME_API,
-)
-def volumes_are_complete(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
-        for volume in _volumes(group):
-            for message, fix in _volume_faults(volume):
-                yield Problem(path=path, message=f"{called([group])}: {message}", fix=fix)
-
-
-@rule(
-    "HP3014",
-    Severity.ERROR,
-    title="Too many volumes or mounts on a group",
-    because="a group has at most one root volume, one other, one Lustre and one OpenZFS mount",
-    source=f"{_VOLUME_API}; SageMaker developer guide, sagemaker-hyperpod-ref",
-)
-def volumes_and_mounts_are_few(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
-        volumes, mounts = _volumes(group), group.mounts if isinstance(group.mounts, tuple) else ()
-        counts: dict[str, tuple[int, float]] = {
-            "root volumes": (sum(volume.root is True for volume in volumes), 1),
-            "volumes beside the root": (sum(volume.root is False for volume in volumes), 1),
-            "Lustre mounts": (sum(mount.kind == "lustre" for mount in mounts), limits.LUSTRE_CONFIGS.high),
-            "OpenZFS mounts": (sum(mount.kind == "openzfs" for mount in mounts), limits.OPENZFS_CONFIGS.high),
-        }
-        for what, (count, most) in counts.items():
-            if count > most:
-                yield Problem(path=path, message=f"{called([group])} has {count} {what}", fix=f"use at most {most}")
-
-
-@rule(
-    "HP3015",
-    Severity.WARNING,
-    title="Volume is larger than the usual quota",
-    because="the quota 'Maximum size of EBS volume in GB for a SageMaker HyperPod cluster instance' begins at 1,024 GB",
-    source="Service Quotas, L-E13DF72A, as seen in one account (October 2026)",
-)
-def volumes_fit_the_usual_quota(deployment: Deployment) -> Iterator[Problem]:
-    usual = limits.VOLUME_SIZE_GB.seen[0]
-    for _, group, path in deployment.groups():
-        for volume in _volumes(group):
-            size = known(volume.size_gib)
-            if size is not None and size > usual:
-                message = f"{called([group])} has a volume of {size:,} GiB; the quota is {usual:,} unless it was raised"
-                yield Problem(
-                    path=path, message=message, fix=f"raise quota {limits.VOLUME_SIZE_GB.code} before the deploy"
-                )
-
-
-@rule(
-    "HP3016",
-    Severity.ERROR,
-    title="Mount path is not one that CloudFormation takes",
-    because="its pattern is stricter than the API's: no doubled slash and none at the end",
-    source="AWS::SageMaker::Cluster schema, FsxLustreConfig and FsxOpenZfsConfig, MountPath",
-)
-def mount_paths_are_legal(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
-        for mount in group.mounts if isinstance(group.mounts, tuple) else ():
-            folder = known(mount.path)
-            if folder is not None and not _MOUNT_PATH.fullmatch(folder):
-                yield Problem(
-                    path=path,
-                    message=f"{called([group])} mounts {mount.kind} at {folder!r}",
-                    fix="use names of letters, digits, dots, underscores and hyphens, each after one slash: /fsx",
-                )
-
-
 # --- Links to S3
 
 
@@ -534,7 +440,7 @@ def _clients(deployment: Deployment, file_system: FileSystem) -> Iterator[_Side]
             clients.setdefault(_all_known(deployment, placement.security_groups), []).append(group)
     for security_groups, groups in clients.items():
         if security_groups:
-            yield f"the nodes of {called(groups)}", security_groups
+            yield f"the nodes of {named(*groups)}", security_groups
 
 
 @rule(
@@ -566,9 +472,9 @@ def lustre_ports_are_open(deployment: Deployment) -> Iterator[Problem]:
     source="FSx for Lustre user guide (October 2026) against FSx API (botocore 1.44.8): conflict",
 )
 def tiering_metadata_is_undisputed(deployment: Deployment) -> Iterator[Problem]:
-    for file_system, lustre, _ in _offered(deployment):
+    for file_system, lustre in _tiered(deployment):
         iops = lustre.metadata_iops
-        if lustre.storage_type != "INTELLIGENT_TIERING" or iops is UNKNOWN or iops in catalog.TIERING_METADATA_IOPS:
+        if iops is UNKNOWN or iops in catalog.TIERING_METADATA_IOPS:
             continue
         got = "is not set" if iops is None else f"is {iops}" if isinstance(iops, str) else f"is {iops:,}"
         yield Problem(
@@ -576,3 +482,44 @@ def tiering_metadata_is_undisputed(deployment: Deployment) -> Iterator[Problem]:
             message=f"metadata IOPS of intelligent tiering {got}",
             fix=f"use {_either(catalog.TIERING_METADATA_IOPS)}",
         )
+
+
+@rule(
+    "HP3020",
+    Severity.WARNING,
+    title="Intelligent tiering is bought in the way of other storage",
+    because="its storage grows by itself and it is bought as throughput; that FSx refuses a capacity, or a request "
+    "without throughput, follows from its texts, but none of them says it",
+    source=f"FSx API, CreateFileSystem, StorageCapacity; {_LUSTRE_API}, ThroughputCapacity; inferred",
+)
+def tiering_has_throughput_and_no_capacity(deployment: Deployment) -> Iterator[Problem]:
+    for file_system, lustre in _tiered(deployment):
+        faults = []
+        if (capacity := known(lustre.capacity_gib)) is not None:
+            faults.append((f"a capacity of {capacity:,} GiB", "leave it out: storage grows by itself"))
+        if (per_tib := known(lustre.throughput_mbps_per_tib)) is not None:
+            faults.append((f"a throughput of {per_tib:,} MB/s/TiB", f"leave it out and give throughput_mbps, {_STEPS}"))
+        if lustre.throughput_mbps is None:
+            faults.append(("no throughput", f"use {_STEPS}"))
+        for got, fix in faults:
+            yield Problem(path=file_system.path, message=f"intelligent tiering has {got}", fix=fix)
+
+
+@rule(
+    "HP3021",
+    Severity.WARNING,
+    title="Throughput of a scratch file system is given",
+    because="scratch types have a fixed throughput, and the field is described for persistent types only; that FSx "
+    "refuses it is inferred",
+    source=f"{_LUSTRE_API}, PerUnitStorageThroughput; inferred",
+)
+def scratch_has_no_choice_of_throughput(deployment: Deployment) -> Iterator[Problem]:
+    for file_system, lustre, offer in _offered(deployment):
+        got = known(lustre.throughput_mbps_per_tib)
+        if got is not None and offer.capacities and not offer.throughputs:
+            kind = _kind(lustre)
+            yield Problem(
+                path=file_system.path,
+                message=f"{kind} has a throughput of {got:,} MB/s/TiB",
+                fix=f"leave it out: {kind} has a fixed throughput",
+            )

@@ -174,7 +174,7 @@ class TestDescribedByHand:
     @pytest.mark.parametrize(
         ("fields", "message"),
         [
-            ({"name": "p7.48xlarge"}, "not of the form ml.FAMILY.SIZE"),
+            ({"name": "p7.48xlarge"}, "use a name ml.FAMILY.SIZE"),
             ({"efa": -1}, "efa is -1; use 0 or more"),
             ({"addresses": 0}, "addresses is 0; use 1 or more"),
             ({"threads_per_core": (1, 4)}, "use 1 and 2"),

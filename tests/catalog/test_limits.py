@@ -25,39 +25,24 @@ class TestAgainstTheApi:
             (limits.FLEXIBLE_TYPES, "ClusterInstanceTypes"),
             (limits.SECURITY_GROUPS, "VpcSecurityGroupIds"),
             (limits.SUBNETS, "Subnets"),
-            (limits.PARTITIONS, "ClusterPartitionNames"),
             (limits.THREADS_PER_CORE, "ClusterThreadsPerCore"),
-            (limits.LABELS, "ClusterKubernetesLabels"),
-            (limits.TAINTS, "ClusterKubernetesTaints"),
-            (limits.TAGS, "TagList"),
-            (limits.DEEP_HEALTH_CHECKS, "OnStartDeepHealthChecks"),
             (limits.ROLLBACK_ALARMS, "AutoRollbackAlarms"),
             (limits.ROLLING_WAIT_SECONDS, "WaitTimeIntervalInSeconds"),
-            (limits.BATCH_ADD_GROUPS, "AddClusterNodeSpecificationList"),
-            (limits.STORAGE_CONFIGS, "ClusterInstanceStorageConfigs"),
             (limits.VOLUME_GB, "ClusterEbsVolumeSizeInGB"),
-            (limits.RESTRICTED_LUSTRE_GIB, "FSxLustreSizeInGiB"),
-            (limits.PRIORITY_CLASSES, "PriorityClassList"),
-            (limits.PRIORITY_WEIGHT, "PriorityWeight"),
-            (limits.FAIR_SHARE_WEIGHT, "FairShareWeight"),
-            (limits.QUOTA_RESOURCES, "ComputeQuotaResourceConfigList"),
         ],
     )
     def test_limits_are_those_of_the_installed_model(self, ours: Limit, shape: str) -> None:
         theirs = metadata("sagemaker", shape)
         assert (ours.low, ours.high) == (theirs["min"], theirs["max"]), "the API has changed: update catalog/limits.py"
 
-    @pytest.mark.parametrize(
-        ("ours", "shape"), [(limits.CLUSTER_NAME, "ClusterName"), (limits.GROUP_NAME, "ClusterInstanceGroupName")]
-    )
-    def test_names_are_those_of_the_installed_model(self, ours: Text, shape: str) -> None:
-        theirs = metadata("sagemaker", shape)
+    @pytest.mark.parametrize("shape", ["ClusterName", "ClusterInstanceGroupName"])
+    def test_names_are_those_of_the_installed_model(self, shape: str) -> None:
+        ours, theirs = limits.NAME, metadata("sagemaker", shape)
         assert (ours.pattern, ours.low, ours.high) == (theirs["pattern"], theirs["min"], theirs["max"])
 
     def test_plan_types_can_be_searched_and_exist(self) -> None:
         searchable = set(model("sagemaker").shape_for("ReservedCapacityInstanceType").enum)  # type: ignore[attr-defined]  # botocore has no types
-        assert set(limits.PLAN_TYPES) <= searchable
-        assert set(limits.PLAN_TYPES + limits.PLAN_TYPES_BY_ACCOUNT_TEAM) <= set(instances.names())
+        assert set(limits.PLAN_TYPES) <= searchable & set(instances.names())
 
     def test_budget_limits_are_within_those_of_the_installed_model(self) -> None:
         assert limits.BUDGET_NOTIFICATIONS.high <= metadata("budgets", "NotificationWithSubscribersList")["max"]  # type: ignore[operator]  # a number
@@ -75,19 +60,12 @@ class TestLimit:
 
 class TestText:
     @pytest.mark.parametrize("name", ["a", "gpu-workers", "A--1", "x" * 63])
-    def test_group_names_are_words_with_hyphens(self, name: str) -> None:
-        assert limits.GROUP_NAME.allows(name)
+    def test_names_are_words_with_hyphens(self, name: str) -> None:
+        assert limits.NAME.allows(name)
 
     @pytest.mark.parametrize("name", ["", "-a", "a-", "gpu_workers", "gpu workers", "x" * 64])
-    def test_other_group_names_are_refused(self, name: str) -> None:
-        assert not limits.GROUP_NAME.allows(name)
-
-    @pytest.mark.parametrize(
-        ("name", "allowed"),
-        [("pretraining", True), ("team-a", True), ("Team", False), ("a-", False), ("x" * 41, False), ("", False)],
-    )
-    def test_team_names_are_lower_case_and_short(self, name: str, allowed: bool) -> None:
-        assert limits.TEAM_NAME.allows(name) is allowed
+    def test_other_names_are_refused(self, name: str) -> None:
+        assert not limits.NAME.allows(name)
 
 
 class TestQuotas:
@@ -120,7 +98,7 @@ class TestQuotas:
         quotas += [limits.cluster_usage_quota(name) for name in instances.names()]
         quotas += [limits.spot_usage_quota("ml.p5.48xlarge"), limits.reserved_capacity_quota("ml.p5.48xlarge")]
         codes = [quota.code for quota in quotas if quota.code]
-        assert len(codes) == len(set(codes)) == 19
+        assert len(codes) == len(set(codes)) == 18
 
     def test_codes_belong_to_types_that_exist(self) -> None:
         assert set(limits._CLUSTER_USAGE_CODES) | set(limits._RESERVED_SEEN) <= set(instances.names())
@@ -128,5 +106,5 @@ class TestQuotas:
 
 def test_everything_names_its_source() -> None:
     stated = [value for value in vars(limits).values() if isinstance(value, Limit | Text | Quota)]
-    assert len(stated) > 40
+    assert len(stated) > 15
     assert [value for value in stated if not value.source] == []

@@ -52,8 +52,7 @@ class TestCombinations:
         assert {key[0] for key, each in lustre.OFFERS.items() if not each.customer_key} == {"SCRATCH_1", "SCRATCH_2"}
         assert {key[0] for key, each in lustre.OFFERS.items() if each.metadata or each.efa} == {"PERSISTENT_2"}
 
-    def test_scratch_1_never_grows_and_takes_no_repository(self) -> None:
-        assert [key for key, each in lustre.OFFERS.items() if not each.grows] == [("SCRATCH_1", "SSD")]
+    def test_scratch_1_and_intelligent_tiering_take_no_repository(self) -> None:
         assert {key for key, each in lustre.OFFERS.items() if not each.repository} == {
             ("SCRATCH_1", "SSD"),
             ("PERSISTENT_2", "INTELLIGENT_TIERING"),
@@ -117,9 +116,6 @@ class TestVersions:
         assert found.versions_for(metadata=metadata) == versions
         assert found.version_without_choice(metadata=metadata) == default
 
-    def test_efa_needs_the_newest(self) -> None:
-        assert offer("PERSISTENT_2").versions_for(metadata=True, efa=True) == ("2.15",)
-
 
 class TestMetadata:
     @pytest.mark.parametrize(
@@ -146,10 +142,6 @@ class TestMetadata:
         assert set(lustre.TIERING_METADATA_IOPS) <= set(lustre.METADATA_IOPS)
 
 
-def test_throughput_is_per_tib_not_per_thousand_gib() -> None:
-    assert lustre.throughput_mbps(4800, 500) == 2343.75
-
-
 def test_read_cache_follows_the_throughput_of_intelligent_tiering() -> None:
     assert lustre.read_cache_gib(4000) == (32, 131_072)
 
@@ -162,7 +154,6 @@ class TestAgainstTheApi:
             ("CreateFileSystemRequest", "StorageType", {key[1] for key in lustre.OFFERS}),
             ("CreateFileSystemLustreConfiguration", "DataCompressionType", lustre.COMPRESSIONS),
             ("CreateFileSystemLustreConfiguration", "DriveCacheType", lustre.DRIVE_CACHES),
-            ("CreateFileSystemLustreConfiguration", "AutoImportPolicy", lustre.AUTO_IMPORT_POLICIES),
             ("CreateFileSystemLustreMetadataConfiguration", "Mode", lustre.METADATA_MODES),
             ("LustreReadCacheConfiguration", "SizingMode", lustre.READ_CACHE_MODES),
         ],

@@ -29,7 +29,8 @@ class TestHourly:
         found = price("ml.p5.48xlarge", "us-west-2")
         assert (found.usd_per_hour, found.estimate, found.as_of) == (66.048, True, "between 2025-08 and 2026-05")
         assert found.source == (
-            "estimate: EC2 on-demand 55.04 USD x 1.20 (the ratio of p5); EC2 price from skypilot-catalog v8"
+            "estimate: EC2 on-demand 55.04 USD x 1.20 (the ratio of p5); EC2 price from skypilot-catalog v8 "
+            "(github.com/skypilot-org/skypilot-catalog), single figures"
         )
 
     @pytest.mark.parametrize(
@@ -73,8 +74,10 @@ class TestHourly:
         without = {name for name in instances.names() if prices.hourly(name, "us-east-1") is None}
         assert without == {"ml.p5e.48xlarge", "ml.p6e-gb200.36xlarge", "ml.trn2.3xlarge", "ml.trn2.48xlarge"}
 
-    def test_only_accelerated_types_come_from_the_catalog_of_unconfirmed_licence(self) -> None:
+    def test_only_single_figures_come_from_the_catalog_of_unconfirmed_licence(self) -> None:
+        """A price is a fact; the rows of that list must not be copied here before somebody has checked its licence."""
         rows = next(each for each in prices._lists() if each["source"].startswith("skypilot"))["usd_per_hour"]
+        assert sum(len(by_type) for by_type in rows.values()) == 45
         types = {f"ml.{name}" for by_type in rows.values() for name in by_type}
         assert all((found := instances.find(name)) is not None and found.is_accelerated for name in types)
 
@@ -86,6 +89,13 @@ class TestMeters:
         assert found is not None
         assert (found.usd, found.unit, found.estimate) == (usd, "GiB-month", True)
 
+    def test_lustre_prices_say_that_nobody_confirmed_them(self) -> None:
+        found = prices.lustre_gib_month("PERSISTENT_2", 125, "us-west-2")
+        assert found is not None
+        assert found.as_of == prices.UNDATED
+        assert "unconfirmed" in found.source
+        assert "AWS's FSx for Lustre pricing page is the authority" in found.source
+
     @pytest.mark.parametrize(
         ("deployment_type", "throughput", "region"),
         [("PERSISTENT_1", 200, "us-west-2"), ("PERSISTENT_2", None, "us-west-2"), ("PERSISTENT_2", 125, "cn-north-1")],
@@ -95,13 +105,11 @@ class TestMeters:
     ) -> None:
         assert prices.lustre_gib_month(deployment_type, throughput, region) is None
 
-    def test_hours_are_estimates_with_their_date(self) -> None:
-        nat, eks = prices.nat_gateway_hour("us-west-2"), prices.eks_cluster_hour("us-west-2")
-        assert nat is not None
+    def test_an_eks_control_plane_is_an_estimate_with_its_date(self) -> None:
+        eks = prices.eks_cluster_hour("us-west-2")
         assert eks is not None
-        assert (nat.usd, nat.unit, nat.estimate, nat.as_of) == (0.045, "hour", True, "2026-04")
-        assert eks.usd == 0.10
-        assert prices.nat_gateway_hour("cn-north-1") is None
+        assert (eks.usd, eks.unit, eks.estimate, eks.as_of) == (0.10, "hour", True, "2026-04")
+        assert prices.eks_cluster_hour("cn-north-1") is None
 
 
 def test_plan_samples_cost_what_the_sources_say_for_a_node_hour() -> None:

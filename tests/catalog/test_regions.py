@@ -49,25 +49,18 @@ class TestZones:
         ]
 
     @pytest.mark.parametrize(
-        ("text", "is_id", "is_name"),
+        ("text", "is_id"),
         [
-            ("usw2-az2", True, False),
-            ("use1-dfw2-az1", True, False),
-            ("us-west-2b", False, True),
-            ("us-gov-west-1a", False, True),
-            ("us-east-1-dfw-2a", False, True),
-            ("us-west-2", False, False),
+            ("usw2-az2", True),
+            ("use1-dfw2-az1", True),
+            ("us-west-2b", False),
+            ("us-gov-west-1a", False),
+            ("us-east-1-dfw-2a", False),
+            ("us-west-2", False),
         ],
     )
-    def test_ids_are_told_from_names(self, text: str, is_id: bool, is_name: bool) -> None:
-        assert (regions.is_zone_id(text), regions.is_zone_name(text)) == (is_id, is_name)
-
-    @pytest.mark.parametrize(
-        ("zone_name", "region"),
-        [("us-west-2b", "us-west-2"), ("us-east-1-dfw-2a", "us-east-1"), ("usw2-az2", None)],
-    )
-    def test_a_zone_name_begins_with_its_region(self, zone_name: str, region: str | None) -> None:
-        assert regions.region_of_zone_name(zone_name) == region
+    def test_ids_are_told_from_names(self, text: str, is_id: bool) -> None:
+        assert regions.is_zone_id(text) == is_id
 
 
 class TestPartitions:
@@ -86,22 +79,27 @@ class TestPartitions:
         assert (regions.partition(region), regions.dns_suffix(region)) == (partition, suffix)
 
 
+COMMERCIAL = {
+    region
+    for region in regions.names()
+    if regions.partition(region) == "aws" and regions.has_type(region, "AWS::SageMaker::Cluster")
+}
+"""Regions with HyperPod."""
+
+
 class TestCloudFormationTypes:
     def test_nineteen_commercial_regions_have_hyperpod(self) -> None:
-        commercial = [r for r in regions.regions_with("AWS::SageMaker::Cluster") if regions.partition(r) == "aws"]
-        assert len(commercial) == 19
-        assert {"us-east-1", "us-west-2", "ap-southeast-4"} <= set(commercial)
+        assert len(COMMERCIAL) == 19
+        assert {"us-east-1", "us-west-2", "ap-southeast-4"} <= COMMERCIAL
 
     @pytest.mark.parametrize(
         ("type_name", "missing"), [("AWS::Grafana::Workspace", NO_GRAFANA), ("AWS::Budgets::Budget", NO_BUDGETS)]
     )
     def test_hyperpod_regions_without_a_type(self, type_name: str, missing: set[str]) -> None:
-        commercial = {r for r in regions.regions_with("AWS::SageMaker::Cluster") if regions.partition(r) == "aws"}
-        assert {region for region in commercial if not regions.has_type(region, type_name)} == missing
+        assert {region for region in COMMERCIAL if not regions.has_type(region, type_name)} == missing
 
     def test_what_has_no_list_is_unknown(self) -> None:
         assert regions.has_type("us-east-1", "AWS::SageMaker::Cluster") is True
         assert regions.has_type("us-gov-west-1", "AWS::SageMaker::Cluster") is False
         assert regions.has_type("us-east-1", "AWS::Made::Up") is None
         assert regions.has_type("us-west-9", "AWS::SageMaker::Cluster") is None
-        assert regions.regions_with("AWS::Made::Up") == ()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -118,21 +119,76 @@ class TestWhatItFinds:
         result = run("check", "bucket.yaml", bucket_yaml="Resources: {B: {Type: 'AWS::S3::Bucket'}}")
         assert "bucket.yaml: has no AWS::SageMaker::Cluster, so there is no cluster to check" in result.err
 
-    def test_names_nested_stacks_whose_templates_are_elsewhere(self, run: Run) -> None:
-        url = "https://bucket.s3.amazonaws.com/vpc.yaml"
-        nesting = f"Resources: {{Vpc: {{Type: 'AWS::CloudFormation::Stack', Properties: {{TemplateURL: '{url}'}}}}}}"
-        result = run("check", "main.yaml", main_yaml=nesting)
-        assert "main.yaml: not checked, because their templates are not in PATH: nested Vpc" in result.err
 
-    def test_says_what_only_cloudformation_can_expand(self, run: Run) -> None:
+NESTING = (
+    CLUSTER
+    + """\
+  Vpc:
+    Type: AWS::CloudFormation::Stack
+    Properties: {TemplateURL: https://bucket.s3.amazonaws.com/vpc.yaml}
+"""
+)
+
+
+class TestWhatItCouldNotSee:
+    @pytest.mark.parametrize("form", ["text", "json", "sarif"])
+    def test_is_in_every_format_and_not_on_standard_error(self, run: Run, form: str) -> None:
+        result = run("check", "main.yaml", "--format", form, main_yaml=NESTING)
+        assert (result.code, result.err) == (0, "")
+        assert "HP0101" in result.out
+        assert "not checked: the template of this nested stack, vpc.yaml, was not found" in result.out
+
+    def test_a_nested_stack_whose_template_is_elsewhere_has_its_line(self, run: Run) -> None:
+        found = run("check", "main.yaml", "--format", "json", main_yaml=NESTING).data["findings"]
+        (nested,) = [item for item in found if item["rule"] == "HP0101"]
+        assert (nested["severity"], nested["path"]) == ("warning", "main.yaml/Vpc")
+        assert (nested["file"], nested["line"]) == ("main.yaml", NESTING.splitlines().index("  Vpc:") + 1)
+
+    def test_what_only_cloudformation_can_expand_has_its_line(self, run: Run) -> None:
         loop = CLUSTER + "  Fn::ForEach::More: [X, [a], {'G${X}': {Type: 'AWS::S3::Bucket'}}]\n"
-        result = run("check", "train.yaml", train_yaml=loop)
-        assert "not checked, because only CloudFormation can expand it: Fn::ForEach::More" in result.err
+        found = run("check", "train.yaml", "--format", "json", train_yaml=loop).data["findings"]
+        (macro,) = [item for item in found if item["rule"] == "HP0102"]
+        assert (macro["severity"], macro["path"]) == ("warning", "train.yaml/Fn::ForEach::More")
+        assert (macro["file"], macro["line"]) == ("train.yaml", len(loop.splitlines()))
 
-    def test_names_the_files_of_a_folder_that_it_skipped(self, run: Run, tmp_path: Path) -> None:
+    def test_a_file_of_a_folder_that_is_no_template_is_named(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "package.json").write_text('{"name": "x"}')
-        result = run("check", ".", train_yaml=CLUSTER)
-        assert "hyperpod: note: skipped package.json: " in result.err
+        found = run("check", ".", "--format", "json", train_yaml=CLUSTER).data["findings"]
+        (skipped,) = [item for item in found if item["rule"] == "HP0103"]
+        assert (skipped["severity"], skipped["path"], skipped["file"]) == ("warning", "package.json", "package.json")
+        assert skipped["message"].startswith("not checked: this file is neither a CloudFormation template")
+
+
+class TestTheTemplateOfAws:
+    """AWS's own stack template for EKS clusters: all of its parts are nested stacks that lie in a bucket of AWS."""
+
+    @pytest.fixture
+    def template(self) -> Path:
+        files = metadata.files("hyperpod-cluster-stack-template") or []
+        (file,) = [file for file in files if file.name == "creation_template.yaml"]
+        return Path(str(file.locate()))
+
+    def test_is_read_and_its_nested_stacks_are_named_as_not_checked(self, run: Run, template: Path) -> None:
+        result = run("check", str(template), "--region", "us-west-2", "--format", "json")
+        assert result.code == 0
+        assert [(item["rule"], item["path"].partition("/")[2]) for item in result.data["findings"]] == [
+            ("HP0101", name)
+            for name in (
+                "VPCStack",
+                "PrivateSubnetStack",
+                "SecurityGroupStack",
+                "EKSClusterStack",
+                "S3BucketStack",
+                "S3EndpointStack",
+                "LifeCycleScriptStack",
+                "SageMakerIAMRoleStack",
+                "HelmChartStack",
+                "HyperPodClusterStack",
+                "FsxStack",
+            )
+        ]
+        assert "hyperpod-cluster-template.yaml, was not found" in result.out
+        assert result.err.endswith("has no AWS::SageMaker::Cluster, so there is no cluster to check\n")
 
 
 TEMPLATE = {
@@ -219,7 +275,18 @@ class TestARefusedAssembly:
     def test_says_when_a_plugin_crashed(self, run: Run, rules_say: Says, tmp_path: Path) -> None:
         rules_say()
         assembly(tmp_path / "cdk.out", TEMPLATE, validation_report=report("failure"))
-        assert "(HyperPod did not run to its end)" in run("check", "cdk.out", "--format", "json").out
+        assert "(HyperPod: it did not run to its end)" in run("check", "cdk.out", "--format", "json").out
+
+    def test_says_what_a_plugin_that_crashed_had_to_say(self, run: Run, rules_say: Says, tmp_path: Path) -> None:
+        rules_say()
+        crashed = {
+            "pluginName": "Other",
+            "conclusion": "failure",
+            "violations": [],
+            "metadata": {"error": "Validation plugin 'Other' failed: boom"},
+        }
+        assembly(tmp_path / "cdk.out", TEMPLATE, validation_report={"pluginReports": [crashed]})
+        assert "(Other: Validation plugin 'Other' failed: boom)" in run("check", "cdk.out", "--format", "json").out
 
     def test_with_warnings_alone_is_not_refused(self, run: Run, rules_say: Says, tmp_path: Path) -> None:
         rules_say()

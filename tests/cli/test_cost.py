@@ -63,6 +63,20 @@ class TestJson:
         assert {item["why"] for item in data["not_priced"]} == {"the Region is not known"}
 
 
+class TestWhatItCouldNotSee:
+    NESTING = CLUSTER + "  Vpc: {Type: 'AWS::CloudFormation::Stack', Properties: {TemplateURL: 'https://b/vpc.yaml'}}\n"
+
+    def test_makes_the_cost_incomplete_and_is_said(self, run: Run) -> None:
+        result = run("cost", "a.yaml", "--region", "us-east-1", "--format", "json", a_yaml=self.NESTING)
+        assert result.data["complete"] is False
+        assert result.err == "hyperpod: note: a.yaml/Vpc: was not seen, so what it makes is in none of these numbers\n"
+
+    def test_is_no_matter_where_it_is_no_template(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "package.json").write_text('{"name": "x"}')
+        result = run("cost", ".", "--region", "us-east-1", "--format", "json", a_yaml=CLUSTER)
+        assert (result.data["complete"], result.err) == (True, "")
+
+
 class TestARefusedAssembly:
     @pytest.mark.parametrize("verb", ["cost", "summary"])
     def test_is_not_priced_or_summed_up(self, run: Run, tmp_path: Path, verb: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hyperpod_constructs import rules
+from hyperpod_constructs.version import VERSION
 from tests.cli.conftest import BAD_LUSTRE, CLUSTER, Run
 
 ROOT = Path(__file__).parents[2]
@@ -96,9 +97,7 @@ class TestUsage:
 
     def test_version_names_the_distribution(self, run: Run) -> None:
         result = run("--version")
-        assert result.code == 0
-        assert result.out.startswith("hyperpod ")
-        assert result.out.endswith("(hyperpod-constructs)\n")
+        assert (result.code, result.out) == (0, f"hyperpod {VERSION} (hyperpod-constructs)\n")
 
     @pytest.mark.parametrize("arguments", [("check",), ("chekc", "x"), ("check", "x", "--format", "xml")])
     def test_what_is_not_understood_is_exit_2(self, run: Run, arguments: tuple[str, ...]) -> None:
@@ -167,7 +166,9 @@ main(["--help"])
 print(sorted(m for m in sys.modules if m.startswith(("hyperpod_constructs.", "yaml", "json"))), file=sys.stderr)
 """
         found = command(cwd=tmp_path, code=code)
-        assert found.stderr.splitlines()[-1] == "['hyperpod_constructs.cli', 'hyperpod_constructs.errors']"
+        assert found.stderr.splitlines()[-1] == (
+            "['hyperpod_constructs.cli', 'hyperpod_constructs.errors', 'hyperpod_constructs.version']"
+        )
 
     def test_the_exit_code_reaches_the_shell(self, tmp_path: Path) -> None:
         (tmp_path / "fs.yaml").write_text(BAD_LUSTRE)

@@ -64,11 +64,13 @@ class TestText:
         assert lines[start + 1].startswith("  0.92 USD/h (estimate); 730 h a month: ")
         assert "    32 x ml.p5.48xlarge on frontier  Frontier/Cluster/p5" in lines
 
-    def test_has_the_quotas_needed_with_the_command_for_those_that_may_be_too_small(self, lines: list[str]) -> None:
+    def test_has_the_quotas_needed_with_commands_for_those_that_may_be_too_small(self, lines: list[str]) -> None:
         text = "\n".join(lines)
         assert "     32  ml.p5.48xlarge for cluster usage " in text
-        assert "--quota-code L-8762A75F --desired-value 32" in text
-        assert "--quota-code L-867702E6" not in text  # 1 plan; 25 were seen
+        (look_up,) = [index for index, line in enumerate(lines) if '"ml.p5.48xlarge for cluster usage"' in line]
+        assert lines[look_up].endswith(" # elsewhere L-8762A75F: confirm")
+        assert lines[look_up + 1].endswith("--quota-code QUOTA_CODE --desired-value 32")
+        assert '"Number of training plans per Region"' not in text  # 1 plan; 25 were seen
 
     def test_counts_and_lists_the_findings(self, lines: list[str]) -> None:
         start = lines.index("findings: 1 warning")

@@ -189,7 +189,7 @@ class TestFolder:
             value = {"Fn::Join": ["", [{"Fn::ImportValue": f"n{n - 1}"}] * 2]} if n else "x" * 64
             output = {"O": {"Value": value, "Export": {"Name": f"n{n}"}}}
             write(tmp_path, **{f"f{n}": template() | {"Outputs": output}})
-        outputs = {stack.id: stack.outputs()["O"] for stack in read(tmp_path).stacks}
+        outputs = {stack.id: stack.scope.output("O") for stack in read(tmp_path).stacks}
         assert outputs["f1.json"] == "x" * 128
         assert outputs["f39.json"] is UNKNOWN
 
@@ -199,7 +199,7 @@ class TestFolder:
             return template() | {"Outputs": {"O": output}}
 
         assembly = read(write(tmp_path, a=body("a", "b"), b=body("b", "a")))
-        assert [stack.outputs() for stack in assembly.stacks] == [{"O": UNKNOWN}, {"O": UNKNOWN}]
+        assert [stack.scope.output("O") for stack in assembly.stacks] == [UNKNOWN, UNKNOWN]
 
 
 class TestCdkOut:
@@ -296,12 +296,11 @@ class TestCdkOut:
     def test_an_app_without_stacks_is_read(self, tmp_path: Path) -> None:
         assert read(write(tmp_path, manifest=manifest())).stacks == ()
 
-    def test_parameters_of_the_manifest_and_termination_protection(self, tmp_path: Path) -> None:
+    def test_parameters_of_the_manifest(self, tmp_path: Path) -> None:
         body = template(R={"Properties": {"V": {"Ref": "P"}}}) | {"Parameters": {"P": {"Type": "String"}}}
-        stacks = manifest(A={"parameters": {"P": "given"}, "terminationProtection": True})
+        stacks = manifest(A={"parameters": {"P": "given"}})
         assembly = read(write(tmp_path, manifest=stacks, A=body))
         assert properties(assembly, "A/R")["V"] == "given"
-        assert assembly.stacks[0].termination_protection is True
 
     def test_metadata_inside_the_manifest_names_constructs(self, tmp_path: Path) -> None:
         found = manifest(A={})

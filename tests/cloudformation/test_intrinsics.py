@@ -1,49 +1,8 @@
-import sys
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from hyperpod_constructs.cloudformation.document import MAX_DEPTH as DOCUMENT_DEPTH, parse
-from hyperpod_constructs.cloudformation.intrinsics import Scope
-from hyperpod_constructs.cloudformation.parameters import Environment
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
 from hyperpod_constructs.tokens import UNKNOWN
-
-TEMPLATE = """
-Parameters:
-  Name: {Type: String, Default: frontier}
-  Count: {Type: Number, Default: "30"}
-  Zones: {Type: CommaDelimitedList, Default: "usw2-az1, usw2-az2"}
-  Missing: {Type: String}
-  MissingList: {Type: CommaDelimitedList}
-Mappings:
-  Sizes:
-    us-west-2: {small: ml.m5.xlarge, many: [a, b]}
-Conditions:
-  True: !Equals [!Ref Name, frontier]
-  False: !Not [!Condition "True"]
-  Open: !Equals [!Ref Missing, x]
-  Circle: !Not [!Condition Round]
-  Round: !Not [!Condition Circle]
-  Itself: !Condition Itself
-Resources:
-  Vpc: {Type: "AWS::EC2::VPC"}
-  Gone: {Type: T, Condition: "False"}
-  Perhaps: {Type: T, Condition: Open}
-  Nested: {Type: "AWS::CloudFormation::Stack"}
-"""
-VPC = Reference(stack="Net", logical_id="Vpc")
-ENVIRONMENT = Environment(name="net", account="111122223333", region="us-west-2")
-
-
-def scope(environment: Environment = ENVIRONMENT) -> Scope:
-    return Scope(parse(TEMPLATE, "t.yaml").body, stack="Net", environment=environment)
-
-
-def resolve(text: str) -> Value:
-    """The value of a YAML text in the template above."""
-    return scope().resolve(parse(f"Resources: {{}}\nX: {text}", "x.yaml").body["X"])
+from tests.cloudformation.scopes import VPC, resolve, scope
 
 
 class TestRef:
@@ -234,23 +193,6 @@ class TestConditions:
         assert resolve('{Condition: "True"}') == {"Condition": "True"}
 
 
-class TestOutputs:
-    @pytest.mark.parametrize(
-        ("body", "expected"),
-        [
-            ("{Value: !Ref Vpc}", VPC),
-            ("{Value: 5}", "5"),
-            ("{Value: [a]}", UNKNOWN),
-            ('{Value: a, Condition: "False"}', UNKNOWN),
-            ("{Value: a, Condition: Open}", "a"),
-            ("nonsense", UNKNOWN),
-        ],
-    )
-    def test_are_text(self, body: str, expected: Value) -> None:
-        template = parse(f"{TEMPLATE}\nOutputs: {{X: {body}}}", "t.yaml").body
-        assert Scope(template, stack="Net", environment=ENVIRONMENT).output("X") == expected
-
-
 class TestMalformed:
     @pytest.mark.parametrize(
         "argument",
@@ -319,63 +261,3 @@ class TestMalformed:
     )
     def test_is_unknown(self, text: str) -> None:
         assert resolve(text) is UNKNOWN
-
-    @pytest.mark.parametrize("section", ["Parameters", "Mappings", "Conditions", "Outputs"])
-    @pytest.mark.parametrize("body", [None, [], 5, {"X": None}, {"X": []}, {"X": {"Value": {"Ref": "X"}}}])
-    def test_sections(self, section: str, body: object) -> None:
-        broken = Scope({"Resources": {}, section: body}, stack="S", environment=ENVIRONMENT)
-        for text in ({"Ref": "X"}, {"Fn::If": ["X", 1, 2]}, {"Fn::FindInMap": ["X", "a", "b"]}):
-            assert broken.resolve(text) is UNKNOWN
-        assert broken.output("X") is UNKNOWN
-        assert list(broken.exports()) == []
-
-
-class TestDepth:
-    NEST: tuple[Callable[[Any], Any], ...] = (
-        lambda inner: {"a": inner},
-        lambda inner: [inner],
-        lambda inner: {"Fn::Join": ["", [inner]]},
-        lambda inner: {"Fn::Sub": ["${x}", {"x": inner}]},
-        lambda inner: {"Fn::If": ["Open", inner, 1]},
-        lambda inner: {"Fn::Select": [0, {"Fn::Split": [",", inner]}]},
-        lambda inner: {"Fn::Not": [{"Fn::And": [inner]}]},
-        lambda inner: {"Fn::GetStackOutput": {"StackName": inner}},
-    )
-
-    @pytest.mark.parametrize("nest", NEST)
-    def test_the_deepest_document_fits_a_half_used_python_stack(self, nest: Callable[[Any], Any]) -> None:
-        value: Any = "x"
-        for _ in range(DOCUMENT_DEPTH):
-            value = nest(value)
-
-        def further_down(frames: int) -> Value:
-            return further_down(frames - 1) if frames else scope().resolve(value)
-
-        assert sys.getrecursionlimit() == 1000
-        assert further_down(400) is not None
-
-    def test_a_long_chain_of_conditions_is_unknown_not_an_error(self) -> None:
-        conditions: dict[str, Any] = {f"C{n}": {"Fn::Not": [{"Condition": f"C{n + 1}"}]} for n in range(500)}
-        chained = Scope(
-            {"Resources": {}, "Conditions": conditions | {"C500": {"Fn::Equals": [1, 1]}}},
-            stack="S",
-            environment=ENVIRONMENT,
-        )
-        assert chained.condition("C0") is UNKNOWN
-        assert chained.condition("C490") is True
-
-    def test_a_long_chain_of_bare_conditions_is_unknown_too(self) -> None:
-        conditions = {f"C{n}": {"Condition": f"C{n + 1}"} for n in range(2000)}
-        chained = Scope({"Resources": {}, "Conditions": conditions}, stack="S", environment=ENVIRONMENT)
-        assert chained.condition("C0") is UNKNOWN
-
-    def test_a_circle_spoils_no_condition_outside_of_it(self) -> None:
-        template = parse(
-            "Resources: {}\nConditions:\n"
-            "  Circle: !And [!Condition Circle, !Condition Good]\n"
-            "  Good: !Not [!Not [!Equals [a, a]]]\n",
-            "t.yaml",
-        ).body
-        circled = Scope(template, stack="S", environment=ENVIRONMENT)
-        assert circled.condition("Circle") is UNKNOWN
-        assert circled.condition("Good") is True

@@ -64,7 +64,6 @@ class TestPseudoParameter:
             ("us-west-2", "aws", "amazonaws.com"),
             ("cn-north-1", "aws-cn", "amazonaws.com.cn"),
             ("us-gov-west-1", "aws-us-gov", "amazonaws.com"),
-            ("us-isob-east-1", "aws-iso-b", "sc2s.sgov.gov"),
             ("eusc-de-east-1", "aws-eusc", "amazonaws.eu"),
         ],
     )
@@ -72,6 +71,10 @@ class TestPseudoParameter:
         environment = Environment(region=region)
         assert pseudo_parameter("AWS::Partition", environment) == partition
         assert pseudo_parameter("AWS::URLSuffix", environment) == suffix
+
+    @pytest.mark.parametrize("name", ["AWS::Partition", "AWS::URLSuffix"])
+    def test_partition_and_suffix_of_a_region_that_the_catalogue_does_not_have_are_not_known(self, name: str) -> None:
+        assert pseudo_parameter(name, Environment(region="us-isob-east-1")) is UNKNOWN
 
     def test_environment(self) -> None:
         environment = Environment(name="Prod", account="111122223333", region="us-east-1")

@@ -15,6 +15,11 @@ from hyperpod_constructs.model.deployment import Deployment
 DeploymentOf: TypeAlias = Callable[..., Deployment]
 
 
+def refused(read: Deployment) -> list[str]:
+    """`message; fix` of everything that can never be right."""
+    return [f"{invalid.message}; {invalid.fix}" for invalid in read.invalid]
+
+
 @pytest.fixture
 def deployment_of(tmp_path: Path) -> DeploymentOf:
     """Decodes resources by logical id; further sections of the template are keywords. Paths begin with `app.json/`."""

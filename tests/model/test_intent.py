@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from hyperpod_constructs.catalog.instances import Accelerator, InstanceType
 from hyperpod_constructs.model import intent
-from hyperpod_constructs.model._reading import Reading
+from hyperpod_constructs.model._reading import Node, Reading
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
@@ -63,9 +63,14 @@ def as_in_the_template(meant: Cluster) -> Cluster:
 
 def applied(properties: Cluster, written: Any) -> tuple[Cluster, list[tuple[str, str]]]:
     """The cluster that was meant, and what was invalid."""
-    reading = Reading(path_of=lambda _: None)
-    meant = intent.apply(properties, written, reading)
-    return meant, [(invalid.path, invalid.message) for invalid in reading.invalid]
+    node = as_node(written)
+    meant = intent.apply(properties, node)
+    return meant, [(invalid.path, f"{invalid.message}; {invalid.fix}") for invalid in node.reading.invalid]
+
+
+def as_node(written: Any) -> Node:
+    """An intent as it stands in the metadata of the cluster `C`."""
+    return Node(written, "C", Reading(path_of=lambda _: None), (intent.KEY,))
 
 
 class TestWhatIsEncoded:
@@ -149,7 +154,7 @@ class TestWhatIsEncoded:
             Subnet(path="subnet-2", zone="usw2-az3", public=True),
         )
         written = json.loads(json.dumps(intent.encode(cluster(), subnets=subnets)))
-        assert intent.subnets("C", written) == subnets
+        assert intent.subnets(as_node(written)) == subnets
 
 
 class TestAnIntentThatSomebodyEdited:
@@ -173,14 +178,18 @@ class TestAnIntentThatSomebodyEdited:
             (
                 {"groups": {"p5": {"plan": {"name": "frontier"}}}},
                 "C/p5",
-                "hyperpod:intent.groups.p5.plan has facts of a training plan, but the group has no TrainingPlanArn",
+                (
+                    "hyperpod:intent.groups.p5.plan is there, but the group has no TrainingPlanArn; "
+                    "leave it out, or give the TrainingPlanArn"
+                ),
             ),
             (
                 {"groups": {"p5": {"described": {"name": "ml.p6.48xlarge"}}}},
                 "C/p5",
                 (
                     "hyperpod:intent.groups.p5.described.name is 'ml.p6.48xlarge', "
-                    "but the InstanceType of the group is 'ml.p5.48xlarge'"
+                    "but the InstanceType of the group is 'ml.p5.48xlarge'; "
+                    "describe ml.p5.48xlarge, or leave the description out"
                 ),
             ),
             (
@@ -211,7 +220,7 @@ class TestAnIntentThatSomebodyEdited:
                 "C/p5",
                 (
                     "hyperpod:intent.groups.p5.plan.name is 'frontier', "
-                    "but the TrainingPlanArn of the group is of plan 'other'"
+                    "but the TrainingPlanArn of the group is of plan 'other'; use 'other', or another TrainingPlanArn"
                 ),
             )
         ]
@@ -240,7 +249,7 @@ class TestAnIntentThatSomebodyEdited:
     )
     def test_never_raises(self, written: Any) -> None:
         found, _ = applied(cluster(group(lifecycle=Lifecycle(source_uri="s3://b"))), written)
-        intent.subnets("C", written)
+        intent.subnets(as_node(written))
         assert len(found.groups) == 1
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -10,14 +10,15 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from hyperpod_constructs.model import template
 from hyperpod_constructs.model.budget import BudgetResource, Notification, Subscriber, Topic
 from hyperpod_constructs.model.capacity import AutoPatch, BatchSize, InstanceGroup, RollingUpdate, TrainingPlan
-from hyperpod_constructs.model.deployment import Cluster, Deployment, Invalid, Location
+from hyperpod_constructs.model.deployment import Cluster, Deployment, Location
 from hyperpod_constructs.model.identity import Role, Statement
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, VpcPlacement
 from hyperpod_constructs.model.orchestration import Slurm
-from hyperpod_constructs.model.storage import Bucket, FileSystem, Lustre, Mount, NodeVolume, Retention
+from hyperpod_constructs.model.storage import FileSystem, Lustre, Mount, NodeVolume, Retention
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.counting import calls
+from tests.model.conftest import refused
 
 FIXTURES = Path(__file__).with_name("fixtures")
 TRAINING = FIXTURES / "training.yaml"
@@ -148,10 +149,10 @@ class TestAWholeTemplate:
                 ),
                 subnets=("training.yaml/Nodes",),
                 security_groups=(fabric,),
+                region="us-west-2",
                 retention=Retention(on_delete="RetainExceptOnCreate", on_replace="Retain"),
             ),
         )
-        assert training.buckets == (Bucket(path="training.yaml/Scripts", versioned=True),)
 
     def test_gives_roles_and_budgets(self, training: Deployment) -> None:
         assert training.roles == (
@@ -206,15 +207,82 @@ class TestACreateClusterRequest:
 
     def test_needs_a_name(self, request_file: Path) -> None:
         request_file.write_text(json.dumps({"InstanceGroups": []}))
-        assert template.read(request_file).invalid == (
-            Invalid("request.json", "ClusterName is missing; it is required"),
+        read = template.read(request_file)
+        assert refused(read) == ["ClusterName is missing; give ClusterName: it is required"]
+        assert read.invalid[0].path == "request.json"
+
+    def test_points_to_the_line_of_what_is_wrong(self, request_file: Path) -> None:
+        group = {"InstanceGroupName": "p5", "InstanceCount": "x", "ExecutionRole": "r"}
+        request_file.write_text(json.dumps({"ClusterName": "c", "InstanceGroups": [group]}, indent=1))
+        assert [each.location for each in template.read(request_file).invalid] == [Location(str(request_file), 6)]
+
+    def test_may_drain_nodes_to_patch_them(self, request_file: Path) -> None:
+        batch = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
+        patching = {
+            "PatchingStrategy": "DrainFirst",
+            "DeploymentConfig": batch,
+            "DrainPolicy": {"OnDrainTimeout": "Skip"},
+        }
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", "AutoPatchConfig": patching}
+        request_file.write_text(json.dumps({"ClusterName": "c", "InstanceGroups": [group]}))
+        read = template.read(request_file)
+        assert read.clusters[0].groups[0].patching == AutoPatch(
+            when="DrainFirst", rolling=RollingUpdate(batch=BatchSize(count=1))
         )
+        assert read.invalid == ()
 
     def test_may_have_what_only_the_api_has(self, request_file: Path) -> None:
         patching = {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 3600}
         group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", "AutoPatchConfig": patching}
         request_file.write_text(json.dumps({"ClusterName": "c", "InstanceGroups": [group]}))
         assert template.read(request_file).invalid == ()
+
+
+class TestWeakReferences:
+    NET: ClassVar[dict[str, Any]] = {
+        "Net": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.0.0/20"}},
+        "Group": {"Type": "AWS::EC2::SecurityGroup"},
+    }
+
+    def read(self, tmp_path: Path, resources: dict[str, Any], *, name: str = "foundation") -> Deployment:
+        """What two stacks of a `cdk.out` deploy, of which the first has a subnet and a security group."""
+        outputs = {"Net": {"Value": {"Ref": "Net"}}, "Group": {"Value": {"Fn::GetAtt": ["Group", "GroupId"]}}}
+        stacks = {"Foundation": {"Resources": self.NET, "Outputs": outputs}, "Cluster": {"Resources": resources}}
+        artifacts = {}
+        for stack, body in stacks.items():
+            (tmp_path / f"{stack}.json").write_text(json.dumps(body))
+            properties = {"templateFile": f"{stack}.json", "stackName": name if stack == "Foundation" else "cluster"}
+            environment = "aws://111122223333/us-west-2"
+            artifacts[stack] = {
+                "type": "aws:cloudformation:stack", "environment": environment, "properties": properties,
+            }  # fmt: skip
+        (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+        return template.read(tmp_path)
+
+    def output(self, name: str) -> dict[str, Any]:
+        return {"Fn::GetStackOutput": {"StackName": "foundation", "OutputName": name}}
+
+    def test_of_a_network_are_seen_beside_what_they_lead_to(self, tmp_path: Path) -> None:
+        network = {"Subnets": [self.output("Net")], "SecurityGroupIds": ["sg-1"]}
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", "OverrideVpcConfig": network}
+        files = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1"], "SecurityGroupIds": [self.output("Group")]}
+        read = self.read(
+            tmp_path,
+            {
+                "C": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": [group]}},
+                "F": {"Type": "AWS::FSx::FileSystem", "Properties": files},
+            },
+        )
+        assert read.clusters[0].groups[0].placement == VpcPlacement(
+            subnets=("Foundation/Net",), security_groups=("sg-1",), weak=("Subnets",)
+        )
+        assert read.file_systems[0].weak == ("SecurityGroupIds",)
+
+    def test_are_not_seen_in_strong_ones_or_where_they_lead_nowhere(self, tmp_path: Path) -> None:
+        network = {"Subnets": [self.output("Net")], "SecurityGroupIds": ["sg-1"]}
+        cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": {"VpcConfig": network}}
+        read = self.read(tmp_path, {"C": cluster}, name="other")
+        assert read.clusters[0].placement == VpcPlacement(subnets=(UNKNOWN,), security_groups=("sg-1",))
 
 
 class TestReferences:
@@ -302,7 +370,9 @@ class TestWhateverTheInput:
             for number, kind in enumerate(TYPES)
         }
         file.write_text(json.dumps({"Resources": resources}))
-        assert len(template.read(file).clusters) == 1
+        read = template.read(file)
+        assert len(read.clusters) == 1
+        assert all(invalid.fix for invalid in read.invalid)
 
     @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(name=NAMES, value=NEARLY)
@@ -312,21 +382,75 @@ class TestWhateverTheInput:
         properties = {name: value, "InstanceGroups": value if name == "InstanceGroups" else [group]}
         resources = {f"X{number}": {"Type": kind, "Properties": properties} for number, kind in enumerate(TYPES)}
         file.write_text(json.dumps({"Resources": resources}))
-        assert len(template.read(file).clusters) == 1
+        read = template.read(file)
+        assert len(read.clusters) == 1
+        assert all(invalid.fix for invalid in read.invalid)
 
     @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(properties=st.dictionaries(NAMES, NEARLY, max_size=5))
     def test_nothing_is_raised_for_a_request(self, tmp_path: Path, properties: dict[str, Any]) -> None:
         file = tmp_path / "request.json"
         file.write_text(json.dumps({"ClusterName": "a", **properties}))
-        assert len(template.read(file).clusters) == 1
+        read = template.read(file)
+        assert len(read.clusters) == 1
+        assert all(invalid.fix for invalid in read.invalid)
 
 
 class TestPropertiesThatAreNoMap:
     @pytest.mark.parametrize("properties", [[], "text", 5])
     def test_are_reported(self, deployment_of: Any, properties: object) -> None:
         read = deployment_of({"C": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}})
-        assert read.invalid == (Invalid("app.json/C", f"Properties is {properties!r}; use a map"),)
+        assert refused(read) == [f"Properties is {properties!r}; use a map"]
+
+
+class TestWhereWhatIsWrongStands:
+    TEMPLATE = """\
+Resources:
+  Cluster:
+    Type: AWS::SageMaker::Cluster
+    DeletionPolicy: Retain
+    Metadata:
+      hyperpod:intent:
+        groups:
+          p5:
+            spares: 31
+    Properties:
+      NodeRecovery: Never
+      InstanceGroups:
+        - InstanceGroupName: p5
+          ExecutionRole: arn
+          LifecycleConfig: {}
+          InstanceCount: -1
+        - InstanceGroupName: cpu
+          ExecutionRole: arn
+  Files:
+    Type: AWS::FSx::FileSystem
+    DeletionPolicy: Keep
+    Properties:
+      FileSystemType: LUSTRE
+      LustreConfiguration:
+        AutomaticBackupRetentionDays: 91
+"""
+
+    def test_is_the_line_of_the_property_or_of_the_nearest_thing_around_it(self, tmp_path: Path) -> None:
+        file = tmp_path / "t.yaml"
+        file.write_text(self.TEMPLATE)
+        found = {each.message: each.location for each in template.read(file).invalid}
+        assert {message.partition(" ")[0]: place and place.line for message, place in found.items()} == {
+            "NodeRecovery": 11,
+            "InstanceGroups[0].LifecycleConfig": 15,
+            "InstanceGroups[0].InstanceCount:": 16,
+            "InstanceGroups[1].InstanceCount": 17,  # missing
+            "LustreConfiguration.AutomaticBackupRetentionDays:": 25,
+            "DeletionPolicy": 21,
+        }
+        assert {place and place.file for place in found.values()} == {str(file)}
+
+    def test_is_the_line_of_the_intent_too(self, tmp_path: Path) -> None:
+        file = tmp_path / "t.yaml"
+        file.write_text(self.TEMPLATE.replace("InstanceCount: -1", "InstanceCount: 30"))
+        (spares,) = [each for each in template.read(file).invalid if "spares" in each.message]
+        assert spares.location == Location(str(file), 9)
 
 
 class TestWhatIsThereBeforeACluster:

@@ -6,6 +6,7 @@ import pytest
 
 from hyperpod_constructs.model.budget import Notification, Subscriber, Topic
 from hyperpod_constructs.tokens import UNKNOWN
+from tests.model.conftest import refused
 
 UNDECIDABLE = {"Ref": "Given"}
 SECTIONS = {
@@ -51,9 +52,7 @@ class TestBudgets:
     def test_with_a_wrong_unit_of_time_are_reported(self, deployment_of: Any) -> None:
         read = deployment_of({"B": self.budget(Budget={"TimeUnit": "WEEKLY", "BudgetType": "COST"})})
         assert read.budgets[0].time_unit is UNKNOWN
-        assert [each.message for each in read.invalid] == [
-            "Budget.TimeUnit is 'WEEKLY'; use DAILY or MONTHLY or QUARTERLY or ANNUALLY or CUSTOM"
-        ]
+        assert refused(read) == ["Budget.TimeUnit is 'WEEKLY'; use DAILY or MONTHLY or QUARTERLY or ANNUALLY or CUSTOM"]
 
 
 class TestTopics:

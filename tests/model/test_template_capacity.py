@@ -18,12 +18,14 @@ from hyperpod_constructs.model.capacity import (
     Spot,
     TrainingPlan,
 )
-from hyperpod_constructs.model.deployment import Cluster, Deployment, Invalid
+from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
 from hyperpod_constructs.model.storage import Mount, NodeVolume
+from hyperpod_constructs.model.template import properties as known_properties
 from hyperpod_constructs.tokens import UNKNOWN
+from tests.model.conftest import refused
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/frontier"
 UNDECIDABLE = {"Ref": "Given"}
@@ -59,7 +61,7 @@ def group_of(cluster_of: Callable[..., Deployment]) -> Callable[..., tuple[Insta
     def decode(properties: dict[str, Any], **others: Any) -> tuple[InstanceGroup, list[str]]:
         basics = {"InstanceGroupName": "p5", "InstanceCount": 4, "ExecutionRole": "role"}
         read = cluster_of({"InstanceGroups": [{**basics, **properties}]}, **others)
-        return read.clusters[0].groups[0], [invalid.message for invalid in read.invalid]
+        return read.clusters[0].groups[0], refused(read)
 
     return decode
 
@@ -82,7 +84,7 @@ class TestWhatCanNeverBeRight:
             (2.5, "InstanceGroups[0].InstanceCount is 2.5; use a whole number"),
             (True, "InstanceGroups[0].InstanceCount is True; use a whole number"),
             ([2], "InstanceGroups[0].InstanceCount is [2]; use a whole number"),
-            (None, "InstanceGroups[0].InstanceCount is missing; it is required"),
+            (None, "InstanceGroups[0].InstanceCount is missing; give InstanceCount: it is required"),
         ],
     )
     def test_is_unknown_and_reported_with_value_and_allowed(self, group_of: Any, count: object, message: str) -> None:
@@ -108,9 +110,8 @@ class TestWhatCanNeverBeRight:
 
     def test_points_to_the_group(self, cluster_of: Any) -> None:
         group = {"InstanceGroupName": "p5", "InstanceCount": "x", "ExecutionRole": "role"}
-        assert cluster_of({"InstanceGroups": [group]}).invalid == (
-            Invalid("app.json/C/p5", "InstanceGroups[0].InstanceCount is 'x'; use a whole number"),
-        )
+        (invalid,) = cluster_of({"InstanceGroups": [group]}).invalid
+        assert invalid.path == "app.json/C/p5"
 
     @pytest.mark.parametrize(
         ("properties", "message"),
@@ -118,7 +119,7 @@ class TestWhatCanNeverBeRight:
             (
                 {"ClusterName": "a b"},
                 (
-                    "ClusterName 'a b' is not allowed: use 1 to 63 letters, digits and hyphens, "
+                    "ClusterName 'a b' is not allowed; use 1 to 63 letters, digits and hyphens, "
                     "beginning and ending with a letter or digit"
                 ),
             ),
@@ -130,12 +131,12 @@ class TestWhatCanNeverBeRight:
                 {"Orchestrator": {"Slurm": {}, "Eks": {}}},
                 "Orchestrator holds both Eks and Slurm; use exactly one of them",
             ),
-            ({"Orchestrator": {"Eks": {}}}, "Orchestrator.Eks.ClusterArn is missing; it is required"),
+            ({"Orchestrator": {"Eks": {}}}, "Orchestrator.Eks.ClusterArn is missing; give ClusterArn: it is required"),
             ({"Tags": {"a": "b"}}, "Tags is {'a': 'b'}; use a list"),
         ],
     )
     def test_is_found_in_a_cluster(self, cluster_of: Any, properties: dict[str, Any], message: str) -> None:
-        assert message in [invalid.message for invalid in cluster_of(properties).invalid]
+        assert message in refused(cluster_of(properties))
 
 
 class TestMisspeltProperties:
@@ -147,32 +148,59 @@ class TestMisspeltProperties:
                 {"SlurmConfig": {"PartitionName": ["a"]}},
                 "InstanceGroups[0].SlurmConfig.PartitionName does not exist; use PartitionNames",
             ),
-            (
-                {"InstanceStorageConfigs": [{"EbsVolumeConfig": {"Iops": 1}}]},
-                (
-                    "InstanceGroups[0].InstanceStorageConfigs[0].EbsVolumeConfig.Iops does not exist; "
-                    "use one of RootVolume, VolumeKmsKeyId, VolumeSizeInGB"
-                ),
-            ),
-            (
-                {"AutoPatchConfig": {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 3600}},
-                (
-                    "InstanceGroups[0].AutoPatchConfig.IdleWaitWindowInSeconds does not exist; "
-                    "use one of DeploymentConfig, PatchSchedule, PatchingStrategy"
-                ),
-            ),
+            ({"minInstanceCount": 1}, "InstanceGroups[0].minInstanceCount does not exist; use MinInstanceCount"),
         ],
     )
     def test_are_reported_with_the_one_that_was_meant(self, group_of: Any, properties: Any, message: str) -> None:
         assert group_of(properties)[1] == [message]
 
     def test_of_a_cluster_point_to_the_cluster(self, cluster_of: Any) -> None:
-        assert cluster_of({"VpcConfiguration": {}}).invalid == (
-            Invalid("app.json/C", "VpcConfiguration does not exist; use VpcConfig"),
+        (invalid,) = cluster_of({"VpcConfigs": {}}).invalid
+        assert (invalid.path, invalid.message, invalid.fix) == (
+            "app.json/C",
+            "VpcConfigs does not exist",
+            "use VpcConfig",
         )
+        assert invalid.certain
 
     def test_are_no_matter_in_maps_that_users_fill(self, group_of: Any) -> None:
         assert group_of({"KubernetesConfig": {"Labels": {"anything": "goes"}}})[1] == []
+
+
+class TestPropertiesThatMayBeNew:
+    @pytest.mark.parametrize(
+        ("properties", "where", "meant"),
+        [
+            (
+                {"InstanceStorageConfigs": [{"EbsVolumeConfig": {"Iops": 1}}]},
+                "InstanceGroups[0].InstanceStorageConfigs[0].EbsVolumeConfig.Iops",
+                "one of RootVolume, VolumeKmsKeyId, VolumeSizeInGB",
+            ),
+            (
+                {"AutoPatchConfig": {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 3600}},
+                "InstanceGroups[0].AutoPatchConfig.IdleWaitWindowInSeconds",
+                "one of DeploymentConfig, PatchSchedule, PatchingStrategy",
+            ),
+            # New names are made of old ones.
+            ({"MaxInstanceCount": 1}, "InstanceGroups[0].MaxInstanceCount", "InstanceCount"),
+            ({"ExecutionRoleArn": "a"}, "InstanceGroups[0].ExecutionRoleArn", "ExecutionRole"),
+        ],
+    )
+    def test_are_reported_as_what_we_do_not_know(
+        self, cluster_of: Any, properties: dict[str, Any], where: str, meant: str
+    ) -> None:
+        group = {"InstanceGroupName": "p5", "InstanceCount": 4, "ExecutionRole": "role", **properties}
+        (invalid,) = cluster_of({"InstanceGroups": [group]}).invalid
+        assert not invalid.certain
+        assert invalid.message == f"{where} is not a property that we know"
+        assert invalid.fix == f"use {meant}; if it is newer than our list, keep it"
+
+    @pytest.mark.parametrize("name", ["MinInstanceCount", "RestrictedInstanceGroupsConfig", "OverrideVpcConfig"])
+    def test_are_all_that_the_service_once_added(self, name: str) -> None:
+        """A list without one of these, as it was before they existed, would not have called them slips."""
+        for shape in (known_properties.GROUP, known_properties.CLUSTER):
+            older = {known: below for known, below in shape.items() if known != name}
+            assert known_properties._alike(name, older, known_properties._SLIP) is None
 
 
 class TestGroupsThatMayNotBeThere:
@@ -230,8 +258,8 @@ class TestCapacity:
         assert group.capacity is UNKNOWN
         assert invalid == [
             (
-                "InstanceGroups[0].TrainingPlanArn: 'frontier' is not the ARN of a training plan: "
-                "arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"
+                "InstanceGroups[0].TrainingPlanArn: 'frontier' is not the ARN of a training plan; "
+                "use arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME"
             )
         ]
 
@@ -266,12 +294,12 @@ class TestMounts:
 
 
 class TestLifecycle:
-    def test_of_a_bucket_in_the_template_names_it(self, group_of: Any) -> None:
+    def test_of_a_bucket_in_the_template_has_a_known_beginning(self, group_of: Any) -> None:
         uri = {"Fn::Join": ["", ["s3://", {"Ref": "Scripts"}, "/p5"]]}
         group, _ = group_of(
             {"LifeCycleConfig": {"SourceS3Uri": uri, "OnCreate": "a.sh"}}, Scripts={"Type": "AWS::S3::Bucket"}
         )
-        assert group.lifecycle == Lifecycle(source_uri="s3://*", bucket="app.json/Scripts", on_create="a.sh")
+        assert group.lifecycle == Lifecycle(source_uri="s3://*", on_create="a.sh")
 
 
 class TestUpdates:
@@ -284,6 +312,13 @@ class TestUpdates:
         assert group.scheduled_update == ScheduledUpdate(schedule="cron(0 3 ? * SUN *)", rolling=ROLLING)
         assert group.patching == AutoPatch(when="WhenAllIdle", rolling=ROLLING)
         assert invalid == []
+
+    def test_that_drain_nodes_are_for_requests_only(self, group_of: Any) -> None:
+        group, invalid = group_of({"AutoPatchConfig": {"PatchingStrategy": "DrainFirst", "DeploymentConfig": ROLLOUT}})
+        assert group.patching is UNKNOWN
+        assert invalid == [
+            "InstanceGroups[0].AutoPatchConfig.PatchingStrategy is 'DrainFirst'; use WhenIdle or WhenAllIdle"
+        ]
 
     def test_with_a_batch_that_cannot_be_are_unknown(self, group_of: Any) -> None:
         batch = {"MaximumBatchSize": {"Type": "CAPACITY_PERCENTAGE", "Value": 200}}

@@ -6,6 +6,7 @@ import pytest
 
 from hyperpod_constructs.model.identity import Role, Statement
 from hyperpod_constructs.tokens import UNKNOWN
+from tests.model.conftest import refused
 
 UNDECIDABLE = {"Ref": "Given"}
 SECTIONS = {
@@ -169,4 +170,4 @@ class TestStatements:
     def test_in_text_that_is_no_document_are_reported(self, deployment_of: Any) -> None:
         read = deployment_of({"R": role(Policies=[{"PolicyName": "p", "PolicyDocument": "{"}])})
         assert read.roles[0].complete is False
-        assert [each.message for each in read.invalid] == ["Policies[0].PolicyDocument is '{'; use a map"]
+        assert refused(read) == ["Policies[0].PolicyDocument is '{'; use a map"]

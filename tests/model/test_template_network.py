@@ -6,6 +6,7 @@ import pytest
 
 from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet
 from hyperpod_constructs.tokens import UNKNOWN
+from tests.model.conftest import refused
 
 GROUP = "AWS::EC2::SecurityGroup"
 UNDECIDABLE = {"Ref": "Given"}
@@ -44,7 +45,9 @@ class TestSubnets:
     def test_have_a_block_that_is_one(self, deployment_of: Any) -> None:
         read = deployment_of({"Net": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.0.0/99"}}})
         assert read.subnets[0].cidr is UNKNOWN
-        assert read.invalid[0].message.startswith("CidrBlock is '10.0.0.0/99'; use an IPv4 block such as 10.1.0.0/16")
+        (told,) = refused(read)
+        assert told.startswith("CidrBlock is '10.0.0.0/99' (")
+        assert told.endswith("; use an IPv4 block such as 10.1.0.0/16")
 
 
 class TestInlineRules:

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.model.storage import Bucket, DataRepository, FileSystem, Lustre, Retention
+from hyperpod_constructs.model.storage import DataRepository, FileSystem, Lustre, Retention
 from hyperpod_constructs.tokens import UNKNOWN
+from tests.model.conftest import refused
 
 AS_LEFT_OUT = Lustre(deployment_type="SCRATCH_1", storage_type="SSD", version=None, compression="NONE")
 
@@ -24,7 +25,7 @@ class TestLustre:
         read = deployment_of({"F": file_system({"DeploymentType": "PERSISTENT_3", "AutomaticBackupRetentionDays": 91})})
         lustre = read.file_systems[0].lustre
         assert (lustre.deployment_type, lustre.backup_days, lustre.storage_type) == (UNKNOWN, UNKNOWN, "SSD")
-        assert [invalid.message for invalid in read.invalid] == [
+        assert refused(read) == [
             (
                 "LustreConfiguration.DeploymentType: Lustre deployment type is 'PERSISTENT_3'; "
                 "use one of SCRATCH_1, SCRATCH_2, PERSISTENT_1, PERSISTENT_2"
@@ -77,16 +78,13 @@ class TestRetention:
         ],
     )
     def test_is_what_the_policies_say(self, deployment_of: Any, policies: Any, retention: Retention) -> None:
-        read = deployment_of({"F": {**file_system(), **policies}, "B": {"Type": "AWS::S3::Bucket", **policies}})
+        read = deployment_of({"F": {**file_system(), **policies}})
         assert read.file_systems[0].retention == retention
-        assert read.buckets == (Bucket(path="app.json/B", retention=retention),)
 
     def test_of_a_word_that_is_none_is_reported(self, deployment_of: Any) -> None:
-        read = deployment_of({"B": {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Keep"}})
-        assert read.buckets[0].retention.on_delete is UNKNOWN
-        assert [invalid.message for invalid in read.invalid] == [
-            "DeletionPolicy is 'Keep'; use Delete or Retain or RetainExceptOnCreate or Snapshot"
-        ]
+        read = deployment_of({"F": {**file_system(), "DeletionPolicy": "Keep"}})
+        assert read.file_systems[0].retention.on_delete is UNKNOWN
+        assert refused(read) == ["DeletionPolicy is 'Keep'; use Delete or Retain or RetainExceptOnCreate or Snapshot"]
 
 
 class TestRepositories:
@@ -109,9 +107,7 @@ class TestRepositories:
     def test_with_a_wrong_folder_are_reported(self, deployment_of: Any) -> None:
         read = deployment_of({"F": file_system(), "A": self.association(FileSystemPath="data")})
         assert read.file_systems[0].repositories[0].folder is UNKNOWN
-        assert [invalid.message for invalid in read.invalid] == [
-            "FileSystemPath: repository folder 'data' must begin with /"
-        ]
+        assert refused(read) == ["FileSystemPath: repository folder is 'data'; use a path that begins with /"]
 
     def test_that_may_not_be_there_are_left_out(self, deployment_of: Any) -> None:
         read = deployment_of(

@@ -22,9 +22,9 @@ class TestInstanceGroup:
             ({"name": "x" * 64}, "1 to 63"),
             ({"count": -1}, "count is -1; use 0 to 6,758"),
             ({"count": 6759}, "count is 6,759"),
-            ({"count": "3"}, "count must be a whole number; got '3', a str"),
-            ({"count": True}, "must be a whole number"),
-            ({"count": 2.5}, "must be a whole number"),
+            ({"count": "3"}, "count is '3', a str; use a whole number"),
+            ({"count": True}, "a bool; use a whole number"),
+            ({"count": 2.5}, "a float; use a whole number"),
             ({"spares": -1}, "spares is -1"),
             ({"threads_per_core": 3}, "threads per core is 3; use 1 to 2"),
             ({"node_type": "Worker"}, "use one of Controller, Login, Compute"),
@@ -75,7 +75,7 @@ class TestTrainingPlan:
         ("wrong", "message"),
         [
             ({"starts": "7.12.2026"}, "starts is '7.12.2026'; use a day as YYYY-MM-DD"),
-            ({"ends": "2026-12-07"}, "not after its start"),
+            ({"ends": "2026-12-07"}, "starts 2026-12-07 and ends 2026-12-07; use an end after the start"),
             ({"count": 0}, "count is 0"),
         ],
     )
@@ -104,17 +104,22 @@ class TestStorage:
             ({"deployment_type": "PERSISTENT_3"}, "SCRATCH_1, SCRATCH_2, PERSISTENT_1, PERSISTENT_2"),
             ({"backup_days": 91}, "use 0 to 90 days"),
             ({"metadata_iops": "AUTO"}, "use 'AUTOMATIC' or a number"),
+            ({"maintenance": "Sunday 3 am"}, "use d:HH:MM in UTC, Monday is 1: 7:03:00"),
         ],
     )
     def test_lustre_refuses_what_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
         with pytest.raises(hp.InvalidValue, match=message):
             hp.Lustre(**{"capacity_gib": 1200, "throughput_mbps_per_tib": 125, **wrong})
 
+    @pytest.mark.parametrize("legal", [{"maintenance": "7:03:00"}, {"maintenance": TOKEN}, {"metadata_iops": TOKEN}])
+    def test_lustre_takes_what_is_legal_and_tokens(self, legal: dict[str, Any]) -> None:
+        assert hp.Lustre(**{"capacity_gib": 1200, "throughput_mbps_per_tib": 125, **legal})
+
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"folder": "datasets"}, "must begin with /"),
-            ({"s3_uri": "datasets"}, "must begin with s3://"),
+            ({"folder": "datasets"}, "use a path that begins with /"),
+            ({"s3_uri": "datasets"}, "use s3://BUCKET/PREFIX/"),
             ({"imports": ("ADDED",)}, "use one of NEW, CHANGED, DELETED"),
         ],
     )
@@ -130,15 +135,15 @@ class TestStorage:
 
 class TestUpdates:
     def test_a_batch_is_a_number_or_a_share(self) -> None:
-        with pytest.raises(hp.InvalidValue, match="either count or percent"):
+        with pytest.raises(hp.InvalidValue, match="neither count nor percent; give one of them"):
             BatchSize()
-        with pytest.raises(hp.InvalidValue, match="either count or percent"):
+        with pytest.raises(hp.InvalidValue, match="both count and percent; give one of them"):
             BatchSize(count=1, percent=10)
         with pytest.raises(hp.InvalidValue, match="use 1 to 100"):
             BatchSize(percent=101)
 
     def test_at_most_ten_alarms_roll_an_update_back(self) -> None:
-        with pytest.raises(hp.InvalidValue, match="number of rollback alarms is 11; use 0 to 10"):
+        with pytest.raises(hp.InvalidValue, match="number of rollback alarms is 11; use 1 to 10"):
             hp.RollingUpdate(batch=BatchSize(count=1), alarms=("alarm",) * 11)
 
 

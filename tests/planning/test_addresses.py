@@ -94,7 +94,10 @@ class TestBlocks:
         [
             ("10.0.0.0/15", "network 10.0.0.0/15 is a /15; use /16 to /22"),
             ("10.0.0.0/23", "network 10.0.0.0/23 is a /23; use /16 to /22"),
-            ("10.0.0.1/16", "network '10.0.0.1/16' is not an IPv4 block: 10.0.0.1/16 has host bits set"),
+            (
+                "10.0.0.1/16",
+                "network is '10.0.0.1/16' (10.0.0.1/16 has host bits set); use an IPv4 block such as 10.0.0.0/16",
+            ),
         ],
     )
     def test_refuse_a_network_that_cannot_be_cut(self, network: str, message: str) -> None:
@@ -104,5 +107,5 @@ class TestBlocks:
 
     @pytest.mark.parametrize("zone", ["us-west-2b", "usw2-az0", "usw2-az8"])
     def test_refuse_what_is_no_zone_id(self, zone: str) -> None:
-        with pytest.raises(InvalidValue, match="is not a zone id: use one such as usw2-az2"):
+        with pytest.raises(InvalidValue, match="is not a zone id; use one such as usw2-az2"):
             blocks("10.0.0.0/16", zone)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hyperpod_constructs.catalog import prices
@@ -118,6 +120,18 @@ class TestLustre:
     )
     def test_without_a_price_is_not_priced(self, fields: dict[str, object], text: str) -> None:
         assert why(lustre=Lustre(**fields)) == [text]  # type: ignore[arg-type]  # test data
+
+    def test_is_priced_without_a_cluster_where_its_own_region_is_known(self) -> None:
+        scratch = FileSystem(
+            path="Scratch", lustre=Lustre(capacity_gib=1200, throughput_mbps_per_tib=125), region="us-west-2"
+        )
+        (item,) = cost.hourly(Deployment(file_systems=(scratch,))).metered
+        assert (item.path, item.quantity) == ("Scratch", 1200)
+
+    def test_has_its_own_region_before_that_of_the_clusters(self) -> None:
+        bought = Lustre(capacity_gib=1200, throughput_mbps_per_tib=125)
+        abroad = replace(deployment(), file_systems=(FileSystem(path="Scratch", lustre=bought, region="cn-north-1"),))
+        assert [item.why for item in cost.hourly(abroad).not_priced] == ["no price in cn-north-1 is in the catalogue"]
 
     def test_has_no_region_where_clusters_stand_in_two(self) -> None:
         clusters = tuple(Cluster(path=region, groups=(), region=region) for region in ("us-east-1", "us-west-2"))

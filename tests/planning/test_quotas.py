@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import shlex
 
+import jmespath  # type: ignore[import-untyped]  # published without types
+import pytest
+
 from hyperpod_constructs.model.capacity import InstanceGroup, Spot, TrainingPlan
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.storage import NodeVolume
@@ -107,23 +110,31 @@ class TestVolumes:
 
 
 class TestCommand:
-    def test_asks_for_the_number_where_the_code_is_known(self) -> None:
-        assert needed(cluster(p5(count=32)))[P5].command == (
-            "aws service-quotas request-service-quota-increase --region us-west-2 --service-code sagemaker "
-            "--quota-code L-8762A75F --desired-value 32"
-        )
-
-    def test_finds_the_code_by_exact_name_where_it_is_not(self) -> None:
-        found = needed(cluster(InstanceGroup.controller("ml.m5.4xlarge")))["ml.m5.4xlarge for cluster usage"]
+    def test_asks_for_the_number_with_a_place_for_the_code(self) -> None:
+        """Never with a code of ours: public lists of codes contradict each other."""
+        found = needed(cluster(p5(count=32)))[P5]
+        assert found.quota.code is not None
         assert found.command == (
-            "aws service-quotas list-aws-default-service-quotas --region us-west-2 --service-code sagemaker "
-            "--output text --query 'Quotas[].[QuotaName,QuotaCode,Value]' | grep -F 'ml.m5.4xlarge for cluster usage'"
+            "aws service-quotas request-service-quota-increase --region us-west-2 --service-code sagemaker "
+            "--quota-code QUOTA_CODE --desired-value 32"
         )
 
-    def test_cannot_be_made_to_run_what_a_template_says(self) -> None:
-        group = InstanceGroup(name="g", count=1, instance_type="'; rm -rf ~ #")
-        (found,) = [q for q in quotas.needed(Deployment(clusters=(cluster(group),))) if q.quota.name.startswith("'")]
-        assert shlex.split(found.command)[-3:] == ["grep", "-F", "'; rm -rf ~ # for cluster usage"]
+    def test_comes_after_a_look_up_of_the_code_by_exact_name(self) -> None:
+        assert shlex.split(needed(cluster(p5()))[P5].look_up) == [
+            *("aws", "service-quotas", "list-aws-default-service-quotas", "--region", "us-west-2"),
+            *("--service-code", "sagemaker", "--output", "text", "--query"),
+            'Quotas[?QuotaName==`"ml.p5.48xlarge for cluster usage"`].[QuotaCode,Value]',
+        ]
+
+    @pytest.mark.parametrize("name", ["'; rm -rf ~ #", '\\" || `"a"', "`true`]"])
+    def test_cannot_be_made_to_run_or_select_what_a_template_says(self, name: str) -> None:
+        group = InstanceGroup(name="g", count=1, instance_type=name)
+        (found,) = [q for q in quotas.needed(Deployment(clusters=(cluster(group),))) if q.quota.name.startswith(name)]
+        query = shlex.split(found.look_up)[-1]
+        other, same = ({"QuotaName": it, "QuotaCode": "L-1", "Value": 0} for it in ("other", found.quota.name))
+        assert jmespath.search(query, {"Quotas": [other, same]}) == [["L-1", 0]]
 
     def test_has_a_place_for_a_region_that_is_not_known(self) -> None:
-        assert "--region REGION " in needed(cluster(p5(), region=None))[P5].command
+        found = needed(cluster(p5(), region=None))[P5]
+        assert "--region REGION " in found.command
+        assert "--region REGION " in found.look_up

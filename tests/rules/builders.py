@@ -83,3 +83,8 @@ def deployment(*clusters: Cluster, **fields: Any) -> Deployment:
 def told(rule: str, judged: Deployment) -> list[str]:
     """`RULE message | fix` of each finding of one rule, so that other rules do not disturb its tests."""
     return [f"{found.rule} {found.message} | {found.fix}" for found in RULES[rule].findings(judged)]
+
+
+def of_slurm(rule: str, *groups: InstanceGroup, **fields: Any) -> list[str]:
+    """What a rule says of a Slurm cluster with a controller and these groups."""
+    return told(rule, deployment(slurm_cluster(*groups, **fields)))

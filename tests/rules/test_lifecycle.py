@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.catalog.permissions import NODE_POLICY
+from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.identity import Role, Statement
 from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
 from hyperpod_constructs.rules import RULES
-from hyperpod_constructs.rules.security import NODE_POLICY
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import cluster, compute, controller, deployment, eks_cluster, kubernetes, slurm_cluster, told
 
@@ -69,6 +70,9 @@ class TestLifecycleIsWhole:
             )
         ]
 
+    def test_is_a_warning_because_it_is_inferred(self) -> None:
+        assert RULES["HP5002"].severity is Severity.WARNING
+
     @pytest.mark.parametrize("fields", [{}, {"source_uri": None, "on_create": None}])
     def test_is_silent_on_both_and_on_neither(self, fields: dict[str, Any]) -> None:
         assert of("HP5002", **fields) == []
@@ -87,7 +91,8 @@ class TestLifecycleIsWhole:
 
 class TestSourceIsAnS3Prefix:
     @pytest.mark.parametrize(
-        "uri", ["sagemaker-x/lcs", "https://x/lcs", "s3:///lcs", "s3://Scripts/lcs", "s3://", "s3://x*y/"]
+        "uri",
+        ["sagemaker-x/lcs", "http://x/lcs", "https:///lcs", "s3:///lcs", "s3://Scripts/lcs", "s3://", "s3://x*y/"],
     )
     def test_names_it(self, uri: str) -> None:
         assert of("HP5003", source_uri=uri) == [
@@ -101,12 +106,20 @@ class TestSourceIsAnS3Prefix:
         longest = "s3://sagemaker-x/".ljust(1024, "a")
         assert of("HP5003", source_uri=longest) == []
         assert len(of("HP5003", source_uri=longest + "a")) == 1
+        assert len(of("HP5003", source_uri="https://x/".ljust(1025, "a"))) == 1
 
     @pytest.mark.parametrize(
         "uri", [SOURCE, "s3://sagemaker-x", "s3://sagemaker-x/lcs/", "s3://sagemaker-*", "s3://*", UNKNOWN]
     )
     def test_is_silent_on_prefixes_and_unknown_ones(self, uri: Any) -> None:
         assert of("HP5003", source_uri=uri) == []
+
+    def test_leaves_https_to_a_warning(self) -> None:
+        uri = "https://sagemaker-x.s3.us-west-2.amazonaws.com/lcs"
+        assert of("HP5003", source_uri=uri) == []
+        assert of("HP5012", source_uri=uri) == [f"HP5012 group 'p5' has its scripts at {uri} | use s3://BUCKET/PREFIX"]
+        assert RULES["HP5012"].severity is Severity.WARNING
+        assert of("HP5012") == of("HP5012", source_uri=UNKNOWN) == []
 
 
 class TestScriptsAreRelative:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -113,6 +114,43 @@ class TestEfaPassesSecurityGroups:
         assert told("HP4001", deployment(cluster(placement=place), security_groups=(SecurityGroup(path="x"),))) == []
 
 
+class TestEfaPassesSecurityGroupsOfFileSystems:
+    def of(self, *rules: Rule, complete: bool = True, clusters: tuple[Any, ...] = (), **fields: Any) -> list[str]:
+        """A file system with EFA in `Net/Group`."""
+        scratch = FileSystem(
+            **{"path": "Scratch", "lustre": Lustre(efa=True), "security_groups": ("Net/Group",), **fields}
+        )
+        group = SecurityGroup(path="Net/Group", rules=rules, complete=complete)
+        return told("HP4001", deployment(*clusters, file_systems=(scratch,), security_groups=(group,)))
+
+    def test_need_both_rules_too(self) -> None:
+        assert self.of(IN, ANYWHERE) == [
+            (
+                "HP4001 security group of file system Scratch lets EFA traffic in from itself but not out to itself | "
+                "add an egress rule with protocol -1 that names the security group itself; a CIDR rule does not count"
+            )
+        ]
+        assert self.of(IN, OUT) == []
+
+    def test_that_nodes_share_are_told_once(self) -> None:
+        (found,) = self.of(OUT, clusters=(slurm_cluster(compute()),))
+        assert found.startswith("HP4001 security group of group 'p5' and file system Scratch lets EFA traffic out")
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"lustre": Lustre(efa=False)},
+            {"lustre": Lustre(efa=UNKNOWN)},
+            {"security_groups": UNKNOWN},
+            {"security_groups": (UNKNOWN, "sg-0123456789abcdef0")},
+            {"security_groups": ()},
+            {"complete": False},
+        ],
+    )
+    def test_are_no_matter_without_efa_or_where_not_all_is_known(self, fields: dict[str, Any]) -> None:
+        assert self.of(**fields) == []
+
+
 class TestClusterWaitsForEfaRules:
     def of(self, depends_on: frozenset[str] | None, *, path: str | None = "Net/Out", **fields: Any) -> list[str]:
         out = Rule(direction="egress", protocol="-1", group="Net/Group", path=path)
@@ -140,6 +178,16 @@ class TestClusterWaitsForEfaRules:
 
     def test_is_silent_where_the_dependencies_are_not_known(self) -> None:
         assert self.of(None) == []
+
+    @pytest.mark.parametrize("change", [{"protocol": UNKNOWN}, {"group": UNKNOWN}])
+    def test_is_silent_where_it_is_not_known_whether_a_rule_is_one_for_efa(self, change: dict[str, Any]) -> None:
+        out = replace(OUT, path="Net/Out", **change)
+        group = SecurityGroup(path="Net/Group", rules=(IN, out))
+        assert told("HP4002", deployment(cluster(depends_on=frozenset()), security_groups=(group,))) == []
+
+    def test_is_silent_where_not_every_rule_is_known(self) -> None:
+        group = SecurityGroup(path="Net/Group", rules=(IN, replace(OUT, path="Net/Out")), complete=False)
+        assert told("HP4002", deployment(cluster(depends_on=frozenset()), security_groups=(group,))) == []
 
 
 class TestAddressesSuffice:
@@ -327,6 +375,26 @@ class TestZonesAreOfTheRegion:
         )
         assert len(told("HP4007", judged)) == 1
 
+    def test_the_subnet_of_a_file_system_without_a_cluster(self) -> None:
+        scratch = FileSystem(path="Scratch", lustre=Lustre(), subnets=("Data",), region="us-west-2")
+        judged = deployment(file_systems=(scratch,), subnets=(subnet("Data", "use1-az1"),))
+        assert told("HP4007", judged) == [
+            (
+                "HP4007 zone use1-az1 is in us-east-1 but file system Scratch is in us-west-2 | "
+                "use a zone id that begins with usw2-, or deploy to us-east-1"
+            )
+        ]
+
+    def test_a_subnet_that_cluster_and_file_system_share_is_told_once(self) -> None:
+        mounts = (Mount(kind="lustre", file_system="Scratch"),)
+        scratch = FileSystem(path="Scratch", lustre=Lustre(), subnets=("Net/Nodes",), region="us-west-2")
+        judged = deployment(
+            cluster(groups=(compute(mounts=mounts),)),
+            file_systems=(scratch,),
+            subnets=(subnet("Net/Nodes", "use1-az1"),),
+        )
+        assert len(told("HP4007", judged)) == 1
+
     @pytest.mark.parametrize("zone", ["euc1-az2", UNKNOWN, None, "us-west-2b", "xyz9-az1"])
     def test_is_silent_on_zones_of_the_region_and_on_unknown_ones(self, zone: Any) -> None:
         assert self.of(zone) == []
@@ -415,3 +483,21 @@ class TestClusterStandsInOneZone:
     @pytest.mark.parametrize("place", [None, UNKNOWN, VpcPlacement(subnets=UNKNOWN, security_groups=())])
     def test_is_silent_where_the_placement_is_not_known(self, place: Any) -> None:
         assert told("HP4010", deployment(cluster(placement=place))) == []
+
+
+class TestNetworksAreHeldInPlace:
+    def test_names_what_is_reached_weakly(self) -> None:
+        weak = VpcPlacement(subnets=("A/S",), security_groups=("A/G",), weak=("Subnets", "SecurityGroupIds"))
+        group = VpcPlacement(subnets=("A/S",), security_groups=("A/G",), weak=("Subnets",))
+        scratch = FileSystem(path="Scratch", lustre=Lustre(), weak=("SubnetIds",))
+        judged = deployment(cluster(placement=weak, groups=(compute(placement=group),)), file_systems=(scratch,))
+        assert [said.partition(" |")[0] for said in told("HP4011", judged)] == [
+            "HP4011 the cluster has Subnets and SecurityGroupIds through Fn::GetStackOutput",
+            "HP4011 group 'p5' has Subnets through Fn::GetStackOutput",
+            "HP4011 the file system has SubnetIds through Fn::GetStackOutput",
+        ]
+
+    @pytest.mark.parametrize("place", [PLACEMENT, UNKNOWN, None])
+    def test_is_silent_on_strong_and_unknown_ones(self, place: Any) -> None:
+        scratch = FileSystem(path="Scratch", lustre=Lustre(), subnets=UNKNOWN)
+        assert told("HP4011", deployment(cluster(placement=place), file_systems=(scratch,))) == []

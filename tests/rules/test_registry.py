@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs import rules
+from hyperpod_constructs import cli, rules
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Cluster, Deployment, Location
 from hyperpod_constructs.rules import Problem, Rule
@@ -73,15 +74,34 @@ class TestRegistry:
         assert all(text.strip() and not text.endswith(".") for text in (rule.title, rule.because))
         assert len(rule.source) > 5
 
+    def test_a_thread_or_commit_is_named_with_its_repository(self) -> None:
+        parts = [part for rule in rules.RULES.values() for part in rule.source.split(";")]
+        threads = [part for part in parts if re.search(r"\b(issue|pull|PR|commit) [0-9a-f]+", part)]
+        assert len(threads) > 5
+        assert [part for part in threads if not re.search(r"[\w.-]+/[\w.-]+", part)] == []
+
+    def test_every_command_that_a_rule_or_a_message_names_exists(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """What rules say is put together at run time, so the commands are looked for in the source of the package."""
+        package = Path(rules.__file__).parent.parent
+        written = "".join(path.read_text() for path in package.rglob("*.py"))
+        named = set(re.findall(r"`hyperpod ([a-z][a-z-]*)", written))
+        assert named
+        assert {command for command in named if cli.main([command, "--help"]) != 0} == set()
+        capsys.readouterr()
+
     def test_rules_are_grouped_by_noun(self) -> None:
         homes = {
             "budget": "0",
             "capacity": "1",
+            "plans": "1",
+            "health": "1",
             "orchestration": "2",
             "storage": "3",
+            "volumes": "3",
             "network": "4",
             "lifecycle": "5",
             "security": "7",
+            "template": "0",
         }
         for rule in rules.RULES.values():
             assert rule.id[2] == homes[rule.check.__module__.rpartition(".")[2]], rule.id

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from hyperpod_constructs.catalog.permissions import NODE_POLICY
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.identity import Role, Statement
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.rules import RULES
-from hyperpod_constructs.rules.security import NODE_POLICY, granted, overlap
+from hyperpod_constructs.rules.security import granted, overlap
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import compute, deployment, eks_cluster, kubernetes, login, slurm_cluster, told
 

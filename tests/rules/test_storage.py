@@ -1,4 +1,4 @@
-"""What is said of file systems, volumes of nodes and the way between them."""
+"""What is said of file systems and of the way to them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Rule, SecurityGroup, VpcPlacement
-from hyperpod_constructs.model.storage import DataRepository, FileSystem, Lustre, Mount, NodeVolume, Retention
+from hyperpod_constructs.model.storage import DataRepository, FileSystem, Lustre, Mount, Retention
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import compute, deployment, login, slurm_cluster, told
@@ -45,11 +46,6 @@ def of(rule: str, **fields: Any) -> list[str]:
 def with_fields(rule: str, bought: Lustre | None = None, **fields: Any) -> list[str]:
     """What a rule says of a file system with these fields."""
     return told(rule, Deployment(file_systems=(file_system(bought, **fields),)))
-
-
-def of_group(rule: str, **fields: Any) -> list[str]:
-    """What a rule says of a group with these fields."""
-    return told(rule, deployment(slurm_cluster(compute(**fields))))
 
 
 def test_a_sound_file_system_has_no_finding() -> None:
@@ -171,14 +167,14 @@ class TestLustreThroughputIsOffered:
             "HP3002 PERSISTENT_1 has no throughput | use one of 50, 100, 200 MB/s/TiB"
         ]
 
-    def test_scratch_has_no_choice(self) -> None:
-        assert of("HP3002", deployment_type="SCRATCH_2") == [
-            "HP3002 125 MB/s/TiB is not a throughput of SCRATCH_2 | leave it out: SCRATCH_2 has a fixed throughput"
-        ]
-
     @pytest.mark.parametrize(
         ("deployment_type", "storage_type", "throughput"),
-        [("PERSISTENT_1", "SSD", 200), ("PERSISTENT_1", "HDD", 40), ("SCRATCH_1", "SSD", None)],
+        [
+            ("PERSISTENT_1", "SSD", 200),
+            ("PERSISTENT_1", "HDD", 40),
+            ("SCRATCH_1", "SSD", None),
+            ("SCRATCH_2", "SSD", 50),
+        ],
     )
     def test_is_silent_on_an_offered_one(self, deployment_type: str, storage_type: str, throughput: int | None) -> None:
         fields = {"deployment_type": deployment_type, "storage_type": storage_type}
@@ -186,6 +182,28 @@ class TestLustreThroughputIsOffered:
 
     def test_is_silent_on_an_unknown_one(self) -> None:
         assert of("HP3002", throughput_mbps_per_tib=UNKNOWN) == []
+
+
+class TestScratchHasNoChoiceOfThroughput:
+    def test_names_what_is_given(self) -> None:
+        assert of("HP3021", deployment_type="SCRATCH_2") == [
+            "HP3021 SCRATCH_2 has a throughput of 125 MB/s/TiB | leave it out: SCRATCH_2 has a fixed throughput"
+        ]
+
+    def test_is_a_warning_because_it_is_inferred(self) -> None:
+        assert RULES["HP3021"].severity is Severity.WARNING
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"deployment_type": "SCRATCH_2", "throughput_mbps_per_tib": None},
+            {"deployment_type": "SCRATCH_2", "throughput_mbps_per_tib": UNKNOWN},
+            {"deployment_type": UNKNOWN},
+            {},
+        ],
+    )
+    def test_is_silent_on_none_on_what_is_not_known_and_on_other_types(self, fields: dict[str, Any]) -> None:
+        assert of("HP3021", **fields) == []
 
 
 class TestLustreTypesGoTogether:
@@ -228,21 +246,6 @@ class TestTieringIsBoughtAsThroughput:
         ("change", "said"),
         [
             (
-                {"capacity_gib": 4800},
-                "intelligent tiering has a capacity of 4,800 GiB | leave it out: storage grows by itself",
-            ),
-            (
-                {"throughput_mbps_per_tib": 125},
-                (
-                    "intelligent tiering has a throughput of 125 MB/s/TiB | "
-                    "leave it out and give throughput_mbps, a multiple of 4,000 MB/s"
-                ),
-            ),
-            (
-                {"throughput_mbps": None},
-                "intelligent tiering has no throughput | use a multiple of 4,000 up to 2,000,000 MB/s",
-            ),
-            (
                 {"throughput_mbps": 2000},
                 "intelligent tiering has a throughput of 2,000 MB/s | use a multiple of 4,000 up to 2,000,000 MB/s",
             ),
@@ -269,6 +272,44 @@ class TestTieringIsBoughtAsThroughput:
 
     def test_is_silent_on_other_storage(self) -> None:
         assert of("HP3004") == []
+
+    def test_leaves_what_is_inferred_to_a_warning(self) -> None:
+        assert of("HP3004", **{**TIERING, "throughput_mbps": None, "capacity_gib": 4800}) == []
+
+
+class TestTieringHasThroughputAndNoCapacity:
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            (
+                {"capacity_gib": 4800},
+                "intelligent tiering has a capacity of 4,800 GiB | leave it out: storage grows by itself",
+            ),
+            (
+                {"throughput_mbps_per_tib": 125},
+                (
+                    "intelligent tiering has a throughput of 125 MB/s/TiB | "
+                    "leave it out and give throughput_mbps, a multiple of 4,000 up to 2,000,000 MB/s"
+                ),
+            ),
+            (
+                {"throughput_mbps": None},
+                "intelligent tiering has no throughput | use a multiple of 4,000 up to 2,000,000 MB/s",
+            ),
+        ],
+    )
+    def test_names_the_field(self, change: dict[str, Any], said: str) -> None:
+        assert of("HP3020", **{**TIERING, **change}) == [f"HP3020 {said}"]
+
+    def test_is_a_warning_because_it_is_inferred(self) -> None:
+        assert RULES["HP3020"].severity is Severity.WARNING
+
+    @pytest.mark.parametrize("field", ["capacity_gib", "throughput_mbps_per_tib", "throughput_mbps"])
+    def test_is_silent_on_what_is_not_known(self, field: str) -> None:
+        assert of("HP3020", **{**TIERING, field: UNKNOWN}) == []
+
+    def test_is_silent_on_what_is_sold_and_on_other_storage(self) -> None:
+        assert of("HP3020", **TIERING) == of("HP3020") == []
 
 
 class TestLustreEfaHasWhatItNeeds:
@@ -437,90 +478,6 @@ class TestFailedCreatesLeaveNothing:
     @pytest.mark.parametrize("on_delete", ["RetainExceptOnCreate", "Delete", UNKNOWN])
     def test_is_silent_on_everything_else(self, on_delete: Any) -> None:
         assert self.of(on_delete) == []
-
-
-class TestVolumesAreComplete:
-    def test_a_root_volume_has_a_key_and_no_size(self) -> None:
-        assert of_group("HP3013", volumes=(NodeVolume(root=True, size_gib=500),)) == [
-            "HP3013 group 'p5': the root volume has a size of 500 GiB | leave the size out: the image decides it",
-            (
-                "HP3013 group 'p5': the root volume has no key | "
-                "give the ARN of a customer key, or leave the root volume out"
-            ),
-        ]
-
-    def test_another_volume_has_a_size(self) -> None:
-        assert of_group("HP3013", volumes=(NodeVolume(kms_key=KEY),)) == [
-            "HP3013 group 'p5': a volume has no size | give a size of 1 to 16,384 GiB"
-        ]
-
-    def test_is_silent_on_one_of_each(self) -> None:
-        assert of_group("HP3013", volumes=(NodeVolume(root=True, kms_key=KEY), NodeVolume(size_gib=500))) == []
-
-    @pytest.mark.parametrize(
-        "volumes",
-        [
-            UNKNOWN,
-            (NodeVolume(root=UNKNOWN),),
-            (NodeVolume(root=True, size_gib=UNKNOWN, kms_key=UNKNOWN),),
-            (NodeVolume(size_gib=UNKNOWN),),
-        ],
-    )
-    def test_is_silent_on_what_is_not_known(self, volumes: Any) -> None:
-        assert of_group("HP3013", volumes=volumes) == []
-
-
-class TestVolumesAndMountsAreFew:
-    def test_one_of_each_at_most(self) -> None:
-        volumes = (NodeVolume(root=True, kms_key=KEY), NodeVolume(size_gib=1)) * 2
-        mounts = (Mount(kind="lustre", file_system="A"), Mount(kind="openzfs", file_system="B")) * 2
-        assert of_group("HP3014", volumes=volumes, mounts=mounts) == [
-            "HP3014 group 'p5' has 2 root volumes | use at most 1",
-            "HP3014 group 'p5' has 2 volumes beside the root | use at most 1",
-            "HP3014 group 'p5' has 2 Lustre mounts | use at most 1",
-            "HP3014 group 'p5' has 2 OpenZFS mounts | use at most 1",
-        ]
-
-    def test_is_silent_on_one_of_each(self) -> None:
-        volumes = (NodeVolume(root=True, kms_key=KEY), NodeVolume(size_gib=1))
-        mounts = (Mount(kind="lustre", file_system="A"), Mount(kind="openzfs", file_system="B"))
-        assert of_group("HP3014", volumes=volumes, mounts=mounts) == []
-
-    @pytest.mark.parametrize("volumes", [UNKNOWN, (NodeVolume(root=UNKNOWN), NodeVolume(root=UNKNOWN))])
-    def test_is_silent_on_what_is_not_known(self, volumes: Any) -> None:
-        assert of_group("HP3014", volumes=volumes, mounts=UNKNOWN) == []
-
-
-class TestVolumesFitTheUsualQuota:
-    def test_above_it_the_quota_must_be_raised(self) -> None:
-        assert of_group("HP3015", volumes=(NodeVolume(size_gib=1025),)) == [
-            (
-                "HP3015 group 'p5' has a volume of 1,025 GiB; the quota is 1,024 unless it was raised | "
-                "raise quota L-E13DF72A before the deploy"
-            )
-        ]
-
-    @pytest.mark.parametrize("size", [1024, UNKNOWN])
-    def test_is_silent_up_to_it(self, size: Any) -> None:
-        assert of_group("HP3015", volumes=(NodeVolume(size_gib=size),)) == []
-
-
-class TestMountPathsAreLegal:
-    def of(self, path: Any) -> list[str]:
-        return of_group("HP3016", mounts=(Mount(kind="lustre", path=path, file_system="fs-0123.fsx"),))
-
-    @pytest.mark.parametrize("path", ["fsx", "/fsx/", "//fsx", "/", "/my data"])
-    def test_names_the_path(self, path: str) -> None:
-        assert self.of(path) == [
-            (
-                f"HP3016 group 'p5' mounts lustre at {path!r} | "
-                "use names of letters, digits, dots, underscores and hyphens, each after one slash: /fsx"
-            )
-        ]
-
-    @pytest.mark.parametrize("path", ["/fsx", "/mnt/fsx-1.a_b", None, UNKNOWN])
-    def test_is_silent_on_legal_and_unknown_paths(self, path: Any) -> None:
-        assert self.of(path) == []
 
 
 class TestRepositoriesCanBeLinked:

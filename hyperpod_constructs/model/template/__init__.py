@@ -12,15 +12,17 @@ from pathlib import Path
 from hyperpod_constructs.cloudformation import assembly as assemblies
 from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.document import Document
+from hyperpod_constructs.cloudformation.stack import Resource
+from hyperpod_constructs.cloudformation.values import Text
 from hyperpod_constructs.model import intent
 from hyperpod_constructs.model._reading import Node
-from hyperpod_constructs.model.deployment import Cluster, Deployment, Location
+from hyperpod_constructs.model.deployment import Cluster, Deployment, Location, Unseen
 from hyperpod_constructs.model.network import Subnet
 from hyperpod_constructs.model.template import budget, capacity, identity, network, storage
-from hyperpod_constructs.model.template.properties import CLUSTER, GROUP, REQUEST, REQUEST_GROUP
 from hyperpod_constructs.model.template.resources import Found, Resources
 
 _CLUSTER = "AWS::SageMaker::Cluster"
+_STACK = "AWS::CloudFormation::Stack"
 
 
 def read(path: str | Path, region: str | None = None) -> Deployment:
@@ -51,15 +53,15 @@ def decode(assembly: Assembly, region: str | None = None) -> Deployment:
             *(_cluster(found, resources, region) for found in clusters),
             *(_requested(request, resources, region) for request in assembly.requests),
         ),
-        file_systems=storage.file_systems(resources),
+        file_systems=storage.file_systems(resources, region),
         subnets=(*subnets, *_imported(clusters, {subnet.path for subnet in subnets})),
         security_groups=network.security_groups(resources),
         roles=identity.roles(resources),
-        buckets=storage.buckets(resources),
         budgets=budget.budgets(resources, region),
         topics=budget.topics(resources),
         locations=dict(_locations(assembly, resources)),
         invalid=resources.reading.invalid,
+        unseen=tuple(_unseen(assembly)),
     )
 
 
@@ -67,35 +69,63 @@ def _cluster(found: Found, resources: Resources, region: str | None) -> Cluster:
     stack = found.resource.stack
     read_cluster = capacity.cluster(
         found.properties,
-        CLUSTER,
-        GROUP,
+        capacity.TEMPLATE,
         path=found.path,
         account=stack.account,
         region=stack.region or region,
         depends_on=resources.created_before(found),
     )
-    return intent.apply(read_cluster, found.metadata[intent.KEY].value, found.reading)
+    return intent.apply(read_cluster, found.metadata[intent.KEY])
 
 
 def _requested(request: Document, resources: Resources, region: str | None) -> Cluster:
     """The cluster of a create-cluster request, which needs a name."""
     node = _request_node(request, resources)
     node["ClusterName"].required()
-    return capacity.cluster(node, REQUEST, REQUEST_GROUP, path=node.owner, region=region)
+    return capacity.cluster(node, capacity.API, path=node.owner, region=region)
 
 
 def _request_node(request: Document, resources: Resources) -> Node:
     file, name = Path(request.name).name, request.body.get("ClusterName")
-    return Node(dict(request.body), f"{file}/{name}" if isinstance(name, str) else file, "", resources.reading)
+    return Node(
+        dict(request.body),
+        f"{file}/{name}" if isinstance(name, str) else file,
+        resources.reading,
+        locate=lambda steps: Location(request.name, request.line(steps)),
+    )
 
 
 def _imported(clusters: list[Found], known: set[str]) -> Iterator[Subnet]:
     """The subnets that clusters say they import, each once."""
     for found in clusters:
-        for subnet in intent.subnets(found.path, found.metadata[intent.KEY].value, found.reading):
+        for subnet in intent.subnets(found.metadata[intent.KEY]):
             if subnet.path not in known:
                 known.add(subnet.path)
                 yield subnet
+
+
+def _unseen(assembly: Assembly) -> Iterator[Unseen]:
+    """What a reader could take for checked and is not."""
+    for skipped in assembly.skipped:
+        file = str(skipped.file)
+        reason = skipped.reason.removeprefix(f"{file}: ")
+        yield Unseen(kind="file", path=file, what=reason, location=Location(file, None))
+    for stack in assembly.stacks:
+        for key in stack.unread:
+            location = Location(str(stack.file), stack.document.line(("Resources", key)))
+            yield Unseen(kind="macro", path=f"{stack.id}/{key}", what=key, location=location)
+        for resource in stack.resources():
+            if resource.type == _STACK and resource.logical_id not in stack.nested:
+                location = Location(str(stack.file), resource.line)
+                yield Unseen(kind="nested", path=resource.path, what=_template_name(resource), location=location)
+
+
+def _template_name(resource: Resource) -> str | None:
+    """File name of the template that a resource nests, as far as known."""
+    properties = resource.properties
+    url = properties.get("TemplateURL") if isinstance(properties, dict) else None
+    end = url.suffix if isinstance(url, Text) else url
+    return end.rpartition("/")[2] or None if isinstance(end, str) else None
 
 
 def _locations(assembly: Assembly, resources: Resources) -> Iterator[tuple[str, Location]]:
@@ -103,7 +133,7 @@ def _locations(assembly: Assembly, resources: Resources) -> Iterator[tuple[str, 
         yield resource.path, Location(str(resource.stack.file), resource.line)
     for found in resources.of(_CLUSTER):
         for index, name in _named_groups(found.properties):
-            line = found.resource.line_of("InstanceGroups", index)
+            line = found.resource.line_of("Properties", "InstanceGroups", index)
             yield f"{found.path}/{name}", Location(str(found.resource.stack.file), line)
     for request in assembly.requests:
         node = _request_node(request, resources)

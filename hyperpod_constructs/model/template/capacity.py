@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hyperpod_constructs.cloudformation.values import Reference, Text
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model._reading import Fields, Node, each, every, one_of, optional, otherwise, required
+from hyperpod_constructs.model._reading import Fields, Node, each, every, one_of, optional, otherwise, required, weak
 from hyperpod_constructs.model.capacity import (
+    PATCHING_STRATEGIES,
+    TEMPLATE_STRATEGIES,
     AutoPatch,
     BatchSize,
     Capacity,
@@ -25,29 +27,43 @@ from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.storage import Mount, NodeVolume
 from hyperpod_constructs.model.template.orchestration import orchestrator
-from hyperpod_constructs.model.template.properties import Shape, check_names
+from hyperpod_constructs.model.template.properties import CLUSTER, GROUP, REQUEST, REQUEST_GROUP, Shape, check_names
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _PLAN = ":training-plan/"
 
 
-def cluster(node: Node, shape: Shape, group_shape: Shape, **fixed: object) -> Cluster:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What may stand in one of the two kinds of input; the API has more than CloudFormation.
+
+    Attributes:
+        cluster: Names that the properties of a cluster may have.
+        group: Names that the properties of a group may have.
+        group_fields: How a group is read.
+    """
+
+    cluster: Shape
+    group: Shape
+    group_fields: Fields
+
+
+def cluster(node: Node, form: Form, **fixed: object) -> Cluster:
     """A cluster from its properties.
 
     Args:
         node: All properties of the cluster.
-        shape: Names that the properties may have.
-        group_shape: Names that the properties of a group may have.
+        form: `TEMPLATE` or `API`.
         **fixed: What does not come from properties: path, account, Region and dependencies.
     """
-    check_names(node, shape)
+    check_names(node, form.cluster)
     tags = node["Tags"].each(lambda item: (item["Key"].text(), item["Value"].must(Node.text)))
     pairs = [] if tags is UNKNOWN else [tag for tag in tags if tag is not UNKNOWN]
     known = {key: value for key, value in pairs if isinstance(key, str)}
     return node.build(
         Cluster,
         _CLUSTER,
-        groups=_groups(node["InstanceGroups"], group_shape),
+        groups=_groups(node["InstanceGroups"], form),
         tags=known,
         tags_complete=tags is not UNKNOWN and len(known) == len(tags),
         **fixed,
@@ -60,19 +76,19 @@ def group_names(node: Node) -> tuple[str | Unknown | None, ...]:
     return () if items is UNKNOWN else tuple(item["InstanceGroupName"].text() for item in items)
 
 
-def _groups(node: Node, shape: Shape) -> tuple[InstanceGroup, ...]:
+def _groups(node: Node, form: Form) -> tuple[InstanceGroup, ...]:
     """The groups of a cluster; one of which nothing is known stands for whatever cannot be read."""
     items = node.items()
-    return (_UNKNOWN_GROUP,) if items is UNKNOWN else tuple(_group(item, shape) for item in items)
+    return (_UNKNOWN_GROUP,) if items is UNKNOWN else tuple(_group(item, form) for item in items)
 
 
-def _group(node: Node, shape: Shape) -> InstanceGroup:
+def _group(node: Node, form: Form) -> InstanceGroup:
     if not isinstance(node.mapping(), dict):
         return _UNKNOWN_GROUP
     name = node["InstanceGroupName"].text()
     owned = replace(node, owner=f"{node.owner}/{name}") if isinstance(name, str) else node
-    check_names(owned, shape)
-    return owned.build(InstanceGroup, _GROUP)
+    check_names(owned, form.group)
+    return owned.build(InstanceGroup, form.group_fields)
 
 
 def _capacity(node: Node) -> Capacity | Unknown | None:
@@ -122,9 +138,7 @@ def _file_system(node: Node) -> str | Unknown | None:
 
 
 def _lifecycle(node: Node) -> Lifecycle:
-    uri = node["SourceS3Uri"]
-    bucket = uri.path() if isinstance(uri.value, Text) and uri.value.references else None
-    return node.build(Lifecycle, _LIFECYCLE, bucket=bucket if isinstance(bucket, str) else None)
+    return node.build(Lifecycle, _LIFECYCLE)
 
 
 def _rolling(node: Node) -> RollingUpdate | Unknown | None:
@@ -155,6 +169,10 @@ def _patching(node: Node) -> AutoPatch | Unknown:
     return node.build_known(AutoPatch, _PATCHING)
 
 
+def _requested_patching(node: Node) -> AutoPatch | Unknown:
+    return node.build_known(AutoPatch, _REQUESTED_PATCHING)
+
+
 def _scheduled_update(node: Node) -> ScheduledUpdate | Unknown:
     return node.build_known(ScheduledUpdate, _SCHEDULE)
 
@@ -175,6 +193,7 @@ def _cluster_name(node: Node) -> str | Unknown | None:
 _PLACEMENT: Final[Fields] = {
     "subnets": ("Subnets", required(each(Node.path))),
     "security_groups": ("SecurityGroupIds", required(each(Node.path))),
+    "weak": ("", weak("Subnets", "SecurityGroupIds")),
 }
 _VOLUME: Final[Fields] = {
     "size_gib": ("VolumeSizeInGB", Node.whole),
@@ -190,8 +209,12 @@ _ROLLING: Final[Fields] = {
     "alarms": ("AutoRollbackConfiguration", every(_alarm)),
 }
 _PATCHING: Final[Fields] = {
-    "when": ("PatchingStrategy", required(Node.text)),
+    "when": ("PatchingStrategy", required(one_of(*TEMPLATE_STRATEGIES))),
     "rolling": ("DeploymentConfig", optional(_rolling)),
+}
+_REQUESTED_PATCHING: Final[Fields] = {
+    **_PATCHING,
+    "when": ("PatchingStrategy", required(one_of(*PATCHING_STRATEGIES))),
 }
 _SCHEDULE: Final[Fields] = {
     "schedule": ("ScheduleExpression", required(Node.text)),
@@ -223,6 +246,15 @@ _GROUP: Final[Fields] = {
     "network_interface": ("NetworkInterface.InterfaceType", Node.text),
     "execution_role": ("ExecutionRole", required(Node.path)),
 }
+TEMPLATE: Final = Form(cluster=CLUSTER, group=GROUP, group_fields=_GROUP)
+"""AWS::SageMaker::Cluster."""
+API: Final = Form(
+    cluster=REQUEST,
+    group=REQUEST_GROUP,
+    group_fields={**_GROUP, "patching": ("AutoPatchConfig", optional(_requested_patching))},
+)
+"""CreateCluster."""
+
 _CLUSTER: Final[Fields] = {
     "name": ("ClusterName", _cluster_name),
     "orchestrator": ("Orchestrator", orchestrator),

@@ -55,7 +55,7 @@ def _check_block(what: str, value: object) -> None:
         if isinstance(value, str):
             IPv4Network(value, strict=False)
     except ValueError as error:
-        raise InvalidValue(f"{what} is {value!r}; use an IPv4 block such as 10.1.0.0/16 ({error})") from None
+        raise InvalidValue(f"{what} is {value!r} ({error})", "use an IPv4 block such as 10.1.0.0/16") from None
 
 
 def _separate_rules(resources: Resources) -> list[tuple[Found, Direction]]:

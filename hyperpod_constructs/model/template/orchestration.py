@@ -17,7 +17,8 @@ def orchestrator(node: Node) -> Slurm | Eks | Unknown | None:
 def _chosen(node: Node) -> Slurm | Eks | Unknown | None:
     slurm, eks = node["Slurm"], node["Eks"]
     if slurm.given == eks.given:
-        node.report(f"holds {'both Eks and Slurm' if eks.given else 'neither Eks nor Slurm'}; use exactly one of them")
+        got = "both Eks and Slurm" if eks.given else "neither Eks nor Slurm"
+        node.report(f"holds {got}", "use exactly one of them")
         return UNKNOWN
     if slurm.given:
         return slurm.optional(lambda given: given.build(Slurm, _SLURM))

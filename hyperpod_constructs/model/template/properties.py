@@ -1,5 +1,8 @@
 """Which property names CloudFormation and CreateCluster know, so that a misspelt one is found before the deploy.
 
+The lists are kept by hand and may be older than the service, so only what is a slip of the pen of a known name is an
+error. A test compares them with the registry's schema and with botocore.
+
 Source: AWS::SageMaker::Cluster in the CloudFormation registry (cfn-lint 1.58.0, 2026-10-20), without what is read-only;
 CreateCluster (botocore 1.44.8) for what only a request may have.
 """
@@ -12,6 +15,10 @@ from typing import Final, TypeAlias
 
 from hyperpod_constructs.model._reading import Node
 from hyperpod_constructs.tokens import UNKNOWN
+
+_SLIP: Final = 0.9
+"""How alike two names must be for one to be a slip: `PartitionName` for `PartitionNames`. AWS names new properties
+after old ones (`InstanceCount` and `MinInstanceCount` are alike to 0.897), so less than this is no proof."""
 
 Shape: TypeAlias = Mapping[str, "Shape"]
 """Property names, each with the shape of what stands below it; an empty shape is not looked into."""
@@ -34,7 +41,7 @@ _SCHEDULE: Shape = {"ScheduleExpression": _ANY, "DeploymentConfig": _ROLLOUT}
 _PATCHING: Shape = {
     "PatchingStrategy": _ANY,
     "DeploymentConfig": _ROLLOUT,
-    "PatchSchedule": _names("NextPatchDate"),
+    "PatchSchedule": _ANY,
 }
 _STORAGE: Shape = {
     "EbsVolumeConfig": _names("RootVolume VolumeKmsKeyId VolumeSizeInGB"),
@@ -118,6 +125,7 @@ REQUEST_GROUP: Final[Shape] = {
         **_PATCHING,
         "DrainPolicy": _names("DrainTimeoutInSeconds OnDrainTimeout"),
         "IdleWaitWindowInSeconds": _ANY,
+        "PatchSchedule": _names("NextPatchDate"),
     },
 }
 """An element of InstanceGroups in CreateCluster."""
@@ -136,11 +144,21 @@ def check_names(node: Node, shape: Shape) -> None:
             if name in shape:
                 check_names(node[name], shape[name])
             else:
-                node[str(name)].report(f"does not exist; use {_meant(str(name), shape)}")
+                _report(node[str(name)], str(name), shape)
 
 
-def _meant(name: str, shape: Shape) -> str:
-    """The properties that a misspelt one was probably meant to be, else all there are."""
+def _report(node: Node, name: str, shape: Shape) -> None:
+    """Reports a name that is not in the list: as wrong where it is a slip, else as one that may be new."""
+    if slip := _alike(name, shape, _SLIP):
+        node.report("does not exist", f"use {slip}")
+        return
+    near = _alike(name, shape, 0.6)
+    known = near or "one of " + ", ".join(sorted(shape))
+    node.report("is not a property that we know", f"use {known}; if it is newer than our list, keep it", certain=False)
+
+
+def _alike(name: str, shape: Shape, cutoff: float) -> str | None:
+    """The known name that is most alike, if any is as alike as this."""
     by_lower = {known.lower(): known for known in shape}
-    near = get_close_matches(name.lower(), by_lower, n=1)
-    return by_lower[near[0]] if near else "one of " + ", ".join(sorted(shape))
+    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=cutoff)
+    return by_lower[near[0]] if near else None

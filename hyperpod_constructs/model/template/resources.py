@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
-from hyperpod_constructs.model._reading import Fields, Node, Reading, one_of, otherwise
+from hyperpod_constructs.model._reading import Fields, Node, Reading, Steps, one_of, otherwise
+from hyperpod_constructs.model.deployment import Location
 from hyperpod_constructs.model.storage import Retention
 
 _RETENTION: Final[Fields] = {
@@ -53,7 +54,7 @@ class Found:
     @property
     def metadata(self) -> Node:
         """Its metadata."""
-        return Node(self.resource.metadata, self.path, "", self.reading)
+        return _node(self.resource.metadata, self.resource, self.reading, "Metadata")
 
     @property
     def retention(self) -> Retention:
@@ -62,7 +63,7 @@ class Found:
             "DeletionPolicy": self.resource.deletion_policy,
             "UpdateReplacePolicy": self.resource.update_replace_policy,
         }
-        return Node(policies, self.path, "", self.reading).build(Retention, _RETENTION)
+        return _node(policies, self.resource, self.reading).build(Retention, _RETENTION)
 
 
 class Resources:
@@ -150,5 +151,14 @@ def _properties(resource: Resource, reading: Reading) -> Node:
     """The properties; those of the wrong form are reported, which the assembly's `UNKNOWN` could not tell."""
     written = resource.stack.document.body["Resources"][resource.logical_id].get("Properties")
     if written is not None and not isinstance(written, Mapping):
-        Node(written, resource.path, "Properties", reading).mapping()
-    return Node(resource.properties, resource.path, "", reading)
+        replace(_node(written, resource, reading), steps=("Properties",)).mapping()
+    return _node(resource.properties, resource, reading, "Properties")
+
+
+def _node(value: Value, resource: Resource, reading: Reading, *section: str) -> Node:
+    """The node of a section of a resource, which need not be named in messages."""
+
+    def locate(steps: Steps) -> Location:
+        return Location(str(resource.stack.file), resource.line_of(*section, *steps))
+
+    return Node(value, resource.path, reading, locate=locate)

@@ -1,4 +1,4 @@
-"""File systems with their repositories, and buckets."""
+"""File systems with their repositories."""
 
 from __future__ import annotations
 
@@ -6,29 +6,27 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, Literal
 
-from hyperpod_constructs.model._reading import Fields, Node, each, every, optional, otherwise, required
-from hyperpod_constructs.model.storage import Bucket, DataRepository, FileSystem, Lustre
+from hyperpod_constructs.catalog import lustre
+from hyperpod_constructs.model._reading import Fields, Node, each, every, optional, otherwise, required, weak
+from hyperpod_constructs.model.storage import DataRepository, FileSystem, Lustre
 from hyperpod_constructs.model.template.resources import Found, Resources
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 
-def file_systems(resources: Resources) -> tuple[FileSystem, ...]:
-    """The Lustre file systems of an assembly."""
+def file_systems(resources: Resources, region: str | None) -> tuple[FileSystem, ...]:
+    """The Lustre file systems of an assembly.
+
+    Args:
+        resources: Where to find them.
+        region: Region of stacks that do not fix theirs.
+    """
     repositories: dict[str, list[DataRepository]] = {}
     for found in resources.of("AWS::FSx::DataRepositoryAssociation"):
         file_system = found.properties["FileSystemId"].path()
         if isinstance(file_system, str) and found.certain:
             repository = found.properties.build(DataRepository, _REPOSITORY)
             repositories.setdefault(file_system, []).append(repository)
-    return tuple(_file_system(found, repositories.get(found.path, [])) for found in _lustre(resources))
-
-
-def buckets(resources: Resources) -> tuple[Bucket, ...]:
-    """The buckets of an assembly."""
-    return tuple(
-        found.properties.build(Bucket, _BUCKET, path=found.path, retention=found.retention)
-        for found in resources.of("AWS::S3::Bucket")
-    )
+    return tuple(_file_system(found, repositories.get(found.path, []), region) for found in _lustre(resources))
 
 
 def _lustre(resources: Resources) -> Iterator[Found]:
@@ -38,23 +36,24 @@ def _lustre(resources: Resources) -> Iterator[Found]:
             yield found
 
 
-def _file_system(found: Found, repositories: list[DataRepository]) -> FileSystem:
-    lustre = found.properties.build(Lustre, _LUSTRE)
-    if found.properties["BackupId"].value is not None and lustre.capacity_gib is None:
+def _file_system(found: Found, repositories: list[DataRepository], region: str | None) -> FileSystem:
+    bought = found.properties.build(Lustre, _LUSTRE)
+    if found.properties["BackupId"].value is not None and bought.capacity_gib is None:
         # The backup decides, and only the account knows it.
-        lustre = replace(lustre, capacity_gib=UNKNOWN)
+        bought = replace(bought, capacity_gib=UNKNOWN)
     return found.properties.build(
         FileSystem,
         _FILE_SYSTEM,
         path=found.path,
-        lustre=lustre,
+        lustre=bought,
         retention=found.retention,
         repositories=tuple(repositories),
+        region=found.resource.stack.region or region,
     )
 
 
 def _metadata_iops(node: Node) -> int | Literal["AUTOMATIC"] | Unknown | None:
-    mode = node["Mode"].must(lambda given: given.one_of("AUTOMATIC", "USER_PROVISIONED"))
+    mode = node["Mode"].must(lambda given: given.one_of(*lustre.METADATA_MODES))
     if mode == "AUTOMATIC":
         return "AUTOMATIC"
     return UNKNOWN if mode is UNKNOWN else node["Iops"].must(Node.whole)
@@ -62,15 +61,10 @@ def _metadata_iops(node: Node) -> int | Literal["AUTOMATIC"] | Unknown | None:
 
 def _read_cache(node: Node) -> int | Unknown | None:
     """The size of the cache; not known where it is left out on purpose, which the model cannot say."""
-    mode = node["SizingMode"].one_of("NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY")
+    mode = node["SizingMode"].one_of(*lustre.READ_CACHE_MODES)
     if mode == "PROPORTIONAL_TO_THROUGHPUT_CAPACITY":
         return None
     return node["SizeGiB"].whole() if mode == "USER_PROVISIONED" else UNKNOWN
-
-
-def _versioned(node: Node) -> bool | Unknown:
-    status = node.one_of("Enabled", "Suspended")
-    return UNKNOWN if status is UNKNOWN else status == "Enabled"
 
 
 _LUSTRE: Final[Fields] = {
@@ -90,6 +84,7 @@ _LUSTRE: Final[Fields] = {
     "drive_cache": ("LustreConfiguration.DriveCacheType", Node.text),
 }
 _FILE_SYSTEM: Final[Fields] = {
+    "weak": ("", weak("SubnetIds", "SecurityGroupIds")),
     "subnets": ("SubnetIds", each(Node.path)),
     "security_groups": ("SecurityGroupIds", each(Node.path)),
     "kms_key": ("KmsKeyId", Node.path),
@@ -100,8 +95,4 @@ _REPOSITORY: Final[Fields] = {
     "imports": ("S3.AutoImportPolicy.Events", every(Node.text)),
     "exports": ("S3.AutoExportPolicy.Events", every(Node.text)),
     "batch_import": ("BatchImportMetaDataOnCreate", otherwise(Node.flag, default=False)),
-}
-_BUCKET: Final[Fields] = {
-    "name": ("BucketName", Node.text),
-    "versioned": ("VersioningConfiguration.Status", _versioned),
 }

@@ -1,0 +1,43 @@
+"""What the role of a node must allow, which both the constructs that make it and the rules that judge it need to know.
+
+Source, unless a name says otherwise: SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam (October 2026).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+NODE_POLICY: Final = "AmazonSageMakerClusterInstanceRolePolicy"
+"""Managed policy for nodes: `NODE_ACTIONS`, and reading buckets that are named `sagemaker-*`."""
+NODE_ACTIONS: Final = (
+    "cloudwatch:PutMetricData",
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:DescribeLogStreams",
+    "logs:PutLogEvents",
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+)
+"""Logs, metrics and sessions of nodes. Source: version 1 of the policy (2023-11-29; moto 5.2.5, copies of AWS's)."""
+
+INTERFACE_DESCRIBE: Final = (
+    "ec2:DescribeDhcpOptions",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcs",
+)
+"""What HyperPod reads with the role in a VPC of the account; on all resources."""
+INTERFACE_CHANGE: Final = (
+    "ec2:CreateNetworkInterface",
+    "ec2:CreateNetworkInterfacePermission",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DeleteNetworkInterfacePermission",
+    "ec2:DetachNetworkInterface",
+)
+"""What HyperPod does with the role in a VPC of the account; the page asks for all resources. Detach is what replacing a
+node needs."""
+INTERFACE_TAG: Final = "ec2:CreateTags"
+"""The same, on network interfaces."""

@@ -1,0 +1,27 @@
+"""How messages of all rules call groups, so that one thing has one name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hyperpod_constructs.model.capacity import InstanceGroup
+
+
+def named(*groups: InstanceGroup) -> str:
+    """Groups by name: `group 'p5'`, `groups 'login' and 'p5'`."""
+    if len(groups) == 1:
+        return f"group {groups[0].name!r}" if isinstance(groups[0].name, str) else "a group"
+    names = [repr(group.name) if isinstance(group.name, str) else "one without a known name" for group in groups]
+    return f"groups {', '.join(names[:-1])} and {names[-1]}"
+
+
+def sized(group: InstanceGroup) -> str:
+    """A group's instances: `32`, or `30 + 2 spares`."""
+    spares = f" + {group.spares} spare{'s' if group.spares != 1 else ''}" if group.spares else ""
+    return f"{group.count}{spares}"
+
+
+def any_of(values: Iterable[str]) -> str:
+    """What to choose from: `a`, or `one of a, b`."""
+    first, *others = values
+    return f"one of {', '.join((first, *others))}" if others else first

@@ -1,0 +1,114 @@
+"""What can be known about deep health checks and spot capacity, which jobs feel as missing nodes: HP12xx."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hyperpod_constructs.findings import Severity
+from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup, Spot
+from hyperpod_constructs.model.deployment import Cluster, Deployment
+from hyperpod_constructs.rules import Problem, rule
+from hyperpod_constructs.rules._words import named
+
+_CHECKED: Final = {"slurm": "on Slurm they are for GPU types", "eks": "on EKS they are for GPU and Trainium types"}
+
+
+def _checked(deployment: Deployment) -> Iterator[tuple[Cluster, InstanceGroup, str, list[str]]]:
+    """Groups that ask for deep health checks, and for which ones."""
+    for cluster, group, path in deployment.groups():
+        checks = group.health_checks if isinstance(group.health_checks, tuple) else ()
+        if known := [check for check in checks if isinstance(check, str)]:
+            yield cluster, group, path, known
+
+
+@rule(
+    "HP1201",
+    Severity.ERROR,
+    title="A deep health check does not exist",
+    because="CloudFormation takes two checks; MultiNodeTrainingValidation is in the API's model, but on no page of AWS",
+    source="AWS::SageMaker::Cluster schema, OnStartDeepHealthChecks (2026-10-20)",
+)
+def health_checks_exist(deployment: Deployment) -> Iterator[Problem]:
+    for _, group, path, checks in _checked(deployment):
+        for check in checks:
+            if check not in DEEP_HEALTH_CHECKS:
+                yield Problem(
+                    path=path,
+                    message=f"{named(group)} asks for the deep health check {check!r}, which is not documented",
+                    fix=f"use {' and '.join(DEEP_HEALTH_CHECKS)}",
+                )
+
+
+@rule(
+    "HP1202",
+    Severity.WARNING,
+    title="The orchestrator has no deep health checks for the instance type",
+    because="the pages list checks for GPU types on Slurm, and for GPU and Trainium types on EKS",
+    source="SageMaker developer guide, sagemaker-hyperpod-resiliency-slurm-deep-health-checks and "
+    "sagemaker-hyperpod-eks-resiliency-deep-health-checks (October 2026)",
+)
+def health_checks_fit_the_type(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, group, path, _ in _checked(deployment):
+        orchestrator, facts = cluster.scheduler, group.facts
+        if orchestrator is None or facts is None or facts.deep_health_checks is None:
+            continue
+        if orchestrator not in facts.deep_health_checks and group.node_type not in ("Controller", "Login"):
+            yield Problem(
+                path=path,
+                message=f"{named(group)} asks for deep health checks of {facts.name}",
+                fix=f"leave them out of this group: {_CHECKED[orchestrator]}",
+            )
+
+
+@rule(
+    "HP1203",
+    Severity.ERROR,
+    title="Deep health checks on a controller or login group",
+    because="on Slurm they run on compute nodes only",
+    source="SageMaker developer guide, sagemaker-hyperpod-resiliency-slurm-deep-health-checks (2026)",
+)
+def health_checks_are_for_compute_nodes(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, group, path, _ in _checked(deployment):
+        if cluster.scheduler == "slurm" and group.node_type in ("Controller", "Login"):
+            yield Problem(
+                path=path,
+                message=f"{named(group)} asks for deep health checks of {group.node_type} nodes",
+                fix="leave them out of this group: they are for Compute nodes",
+            )
+
+
+@rule(
+    "HP1204",
+    Severity.INFO,
+    title="Deep health checks on a group without spares",
+    because="each new or replaced node is missing for 45 to 90 minutes on Slurm and about 2 hours on EKS; AWS advises "
+    "groups without spares to check at creation only",
+    source="SageMaker developer guide, sagemaker-hyperpod-eks-resiliency-config-tips (October 2026)",
+)
+def checked_groups_have_spares(deployment: Deployment) -> Iterator[Problem]:
+    for _, group, path, _ in _checked(deployment):
+        accelerated = group.facts is not None and group.facts.is_accelerated
+        if accelerated and group.spares == 0 and isinstance(group.count, int) and group.count > 0:
+            yield Problem(
+                path=path,
+                message=f"{named(group)} has deep health checks and 0 spares: jobs wait while a new node is checked",
+                fix="take the checks off once the cluster is up (health_checks=()), or give the group a spare",
+            )
+
+
+@rule(
+    "HP1205",
+    Severity.ERROR,
+    title="Spot capacity on Slurm",
+    because="AWS documents spot for EKS clusters only; whether Slurm clusters take it is not confirmed",
+    source="SageMaker developer guide, sagemaker-hyperpod-spot (October 2026)",
+)
+def spot_is_for_eks(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, group, path in deployment.groups():
+        if isinstance(group.capacity, Spot) and cluster.scheduler == "slurm":
+            yield Problem(
+                path=path,
+                message=f"{named(group)} is on spot capacity in a Slurm cluster",
+                fix="use OnDemand() or a TrainingPlan, or an EKS cluster",
+            )

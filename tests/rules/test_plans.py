@@ -1,0 +1,327 @@
+"""What is said of training plans."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.model.capacity import (
+    OnDemand,
+    TrainingPlan,
+)
+from hyperpod_constructs.model.network import Subnet, VpcPlacement
+from hyperpod_constructs.tokens import UNKNOWN, without_tokens
+from tests.rules.builders import (
+    ACCOUNT,
+    cluster,
+    compute,
+    controller,
+    deployment,
+    of_slurm,
+    plan,
+    slurm_cluster,
+    told,
+)
+
+ARN = f"arn:aws:sagemaker:us-west-2:{ACCOUNT}:training-plan/frontier"
+
+
+class TestPlansAreOfTheSamePlace:
+    def test_names_both_regions(self) -> None:
+        elsewhere = TrainingPlan.unchecked(ARN.replace("us-west-2", "us-east-1"))
+        assert of_slurm("HP1101", compute(capacity=elsewhere)) == [
+            (
+                "HP1101 group 'p5': training plan 'frontier' is in us-east-1, its cluster in us-west-2 | "
+                "use a plan of us-west-2, or deploy the cluster to us-east-1"
+            )
+        ]
+
+    def test_names_both_accounts(self) -> None:
+        elsewhere = TrainingPlan.unchecked(ARN.replace(ACCOUNT, "444455556666"))
+        assert of_slurm("HP1101", compute(capacity=elsewhere)) == [
+            (
+                "HP1101 group 'p5': training plan 'frontier' belongs to account 444455556666, its cluster to "
+                "111122223333 | "
+                "use a plan of account 111122223333, or deploy the cluster to account 444455556666"
+            )
+        ]
+
+    def test_the_zone_tells_the_region_of_a_plan_without_arn(self) -> None:
+        assert of_slurm("HP1101", compute(capacity=plan(zone="use1-az4"))) == [
+            (
+                "HP1101 group 'p5': training plan 'frontier' is in us-east-1, its cluster in us-west-2 | "
+                "use a plan of us-west-2, or deploy the cluster to us-east-1"
+            )
+        ]
+
+    def test_is_silent_on_a_plan_of_the_same_place(self) -> None:
+        assert (
+            of_slurm("HP1101", compute(capacity=TrainingPlan.unchecked(ARN)), compute(name="b", capacity=plan())) == []
+        )
+
+    def test_is_silent_where_the_place_is_not_known(self) -> None:
+        elsewhere = TrainingPlan.unchecked("arn:aws:sagemaker:us-east-1:444455556666:training-plan/frontier")
+        assert of_slurm("HP1101", compute(capacity=elsewhere), region=None, account=None) == []
+        assert of_slurm("HP1101", compute(capacity=without_tokens(plan(plan="${Token[TOKEN.3]}", zone=UNKNOWN)))) == []
+
+
+class TestPlansHoldTheTypeOfTheGroup:
+    def test_names_both_types(self) -> None:
+        assert of_slurm("HP1102", compute(capacity=plan(instance_type="ml.p5en.48xlarge"))) == [
+            (
+                "HP1102 group 'p5' has ml.p5.48xlarge, but training plan 'frontier' holds ml.p5en.48xlarge | "
+                "use ml.p5en.48xlarge in the group, or a plan that holds ml.p5.48xlarge"
+            )
+        ]
+
+    @pytest.mark.parametrize("bought", ["ml.p5.48xlarge", None, UNKNOWN])
+    def test_is_silent_on_the_same_type_and_on_none(self, bought: object) -> None:
+        assert of_slurm("HP1102", compute(capacity=plan(instance_type=bought))) == []
+
+
+class TestPlansAreInTheZoneOfTheGroup:
+    said = (
+        "HP1103 group 'p5' stands in usw2-az2, but training plan 'frontier' in usw2-az1 | "
+        "give the group subnets in usw2-az1, or use a plan in usw2-az2"
+    )
+
+    def test_the_zone_of_the_subnets_counts(self) -> None:
+        assert of_slurm("HP1103", compute(capacity=plan(zone="usw2-az1"))) == [self.said]
+
+    def test_the_zone_of_the_group_counts_first(self) -> None:
+        assert of_slurm("HP1103", compute(capacity=plan(zone="usw2-az1"), zone="usw2-az1")) == []
+
+    def test_the_subnets_of_the_group_count_before_those_of_the_cluster(self) -> None:
+        own = VpcPlacement(subnets=("Net/Other",), security_groups=("Net/Group",))
+        judged = deployment(
+            slurm_cluster(compute(capacity=plan(), placement=own)), subnets=(Subnet(path="Net/Other", zone="usw2-az1"),)
+        )
+        assert told("HP1103", judged) == [
+            (
+                "HP1103 group 'p5' stands in usw2-az1, but training plan 'frontier' in usw2-az2 | "
+                "give the group subnets in usw2-az2, or use a plan in usw2-az1"
+            )
+        ]
+
+    def test_a_plan_whose_name_is_a_token_is_still_compared(self) -> None:
+        nameless = without_tokens(plan(plan="${Token[TOKEN.3]}", zone="usw2-az1"))
+        assert of_slurm("HP1103", compute(capacity=nameless)) == [
+            self.said.replace("training plan 'frontier'", "its training plan")
+        ]
+
+    def test_is_silent_in_the_same_zone(self) -> None:
+        assert of_slurm("HP1103", compute(capacity=plan())) == []
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"capacity": plan(zone=UNKNOWN)},
+            {"capacity": plan(zone="us-west-2a")},
+            {"capacity": plan(zone="usw2-az1"), "zone": UNKNOWN},
+            {"capacity": plan(zone="usw2-az1"), "placement": UNKNOWN},
+        ],
+    )
+    def test_is_silent_where_a_zone_is_not_known(self, fields: dict[str, object]) -> None:
+        assert of_slurm("HP1103", compute(**fields)) == []
+
+
+class TestPlansAreSoldForTheType:
+    def test_lists_the_types_that_are(self) -> None:
+        assert of_slurm("HP1104", compute(instance_type="ml.g5.48xlarge", capacity=plan())) == [
+            (
+                "HP1104 group 'p5': training plan 'frontier' for ml.g5.48xlarge, a type that is not on AWS's list | "
+                "use one of ml.p4d.24xlarge, ml.p5.4xlarge, ml.p5.48xlarge, ml.p5e.48xlarge, ml.p5en.48xlarge, "
+                "ml.p6-b200.48xlarge, ml.p6-b300.48xlarge, ml.trn1.32xlarge, ml.trn2.48xlarge, "
+                "unless your account team sold you this plan"
+            )
+        ]
+
+    @pytest.mark.parametrize("name", ["ml.trn2.48xlarge", UNKNOWN])
+    def test_is_silent_on_listed_and_unknown_types(self, name: object) -> None:
+        assert of_slurm("HP1104", compute(instance_type=name, capacity=plan())) == []
+
+
+class TestControllersOutlivePlans:
+    def test_names_the_plan(self) -> None:
+        assert told("HP1105", deployment(cluster(groups=(controller(capacity=plan()), compute())))) == [
+            (
+                "HP1105 group 'controller' is the controller and ends with training plan 'frontier' | "
+                "leave its capacity out: a controller is a CPU instance on demand"
+            )
+        ]
+
+    @pytest.mark.parametrize("role", ["Compute", UNKNOWN])
+    def test_is_silent_on_other_roles(self, role: object) -> None:
+        assert of_slurm("HP1105", compute(node_type=role, capacity=plan())) == []
+
+
+class TestMinimumCountsWaitForThePlan:
+    def test_says_when_the_plan_starts(self) -> None:
+        assert of_slurm("HP1106", compute(min_count=2, capacity=plan())) == [
+            (
+                "HP1106 group 'p5' has a minimum count of 2 on training plan 'frontier': if the plan has not "
+                "started, the "
+                "group rolls back after 3 hours | leave the minimum count out until 2026-12-07 11:30 UTC"
+            )
+        ]
+
+    def test_a_plan_without_dates_is_waited_for_too(self) -> None:
+        assert of_slurm("HP1106", compute(min_count=2, capacity=TrainingPlan.unchecked(ARN))) == [
+            (
+                "HP1106 group 'p5' has a minimum count of 2 on training plan 'frontier': if the plan has not "
+                "started, the "
+                "group rolls back after 3 hours | leave the minimum count out until the plan is Active"
+            )
+        ]
+
+    @pytest.mark.parametrize("least", [None, 0, UNKNOWN])
+    def test_is_silent_without_a_minimum(self, least: object) -> None:
+        assert of_slurm("HP1106", compute(min_count=least, capacity=plan())) == []
+
+    def test_is_silent_without_a_plan(self) -> None:
+        assert of_slurm("HP1106", compute(min_count=2, capacity=OnDemand())) == []
+
+
+COUNTS = "plans come in 1, 2, 4, 8, 16, 32, 64"
+
+
+class TestGroupsFitTheirPlan:
+    def test_spares_count(self) -> None:
+        assert of_slurm("HP1107", compute(count=32, spares=2, capacity=plan())) == [
+            (
+                "HP1107 group 'p5': 34 instances (32 + 2 spares) on training plan 'frontier', which holds 32 | "
+                f"use count=30 and spares=2, or count=32 and spares=0, or put 2 more on a second plan: {COUNTS}"
+            )
+        ]
+
+    def test_without_spares_only_the_count_can_go_down(self) -> None:
+        assert of_slurm("HP1107", compute(count=40, capacity=plan())) == [
+            (
+                "HP1107 group 'p5': 40 instances on training plan 'frontier', which holds 32 | "
+                f"use count=32, or put 8 more on a second plan: {COUNTS}"
+            )
+        ]
+
+    def test_groups_that_share_a_plan_are_added_up_by_name_and_by_arn(self) -> None:
+        groups = (compute(count=20, capacity=plan()), compute(name="b", count=14, capacity=plan(plan=ARN)))
+        assert of_slurm("HP1107", *groups) == [
+            (
+                "HP1107 group 'p5' (20), group 'b' (14): 34 instances on training plan 'frontier', which holds 32 | "
+                f"take 2 off these groups, or put 2 more on a second plan: {COUNTS}"
+            )
+        ]
+
+    def test_clusters_that_share_a_plan_are_added_up(self) -> None:
+        one = slurm_cluster(compute(count=20, capacity=plan()))
+        two = slurm_cluster(compute(name="b", count=20, capacity=plan()), path="Other")
+        assert len(told("HP1107", deployment(one, two))) == 1
+
+    def test_plans_of_one_name_in_two_regions_are_two(self) -> None:
+        one = slurm_cluster(compute(count=20, capacity=plan()))
+        two = slurm_cluster(compute(count=20, capacity=plan(zone="use1-az4")), path="Other", region="us-east-1")
+        assert told("HP1107", deployment(one, two)) == []
+
+    def test_a_group_of_unknown_count_is_left_out_of_the_sum(self) -> None:
+        groups = (compute(name="a", count=UNKNOWN, capacity=plan()), compute(count=40, capacity=plan()))
+        assert of_slurm("HP1107", *groups) == [
+            (
+                "HP1107 group 'p5': 40 instances on training plan 'frontier', which holds 32 | "
+                f"use count=32, or put 8 more on a second plan: {COUNTS}"
+            )
+        ]
+
+    def test_is_silent_where_count_and_spares_just_fit(self) -> None:
+        assert of_slurm("HP1107", compute(count=30, spares=2, capacity=plan())) == []
+
+    def test_is_silent_on_two_plans_whose_names_are_not_known(self) -> None:
+        groups = [compute(name=name, count=20, capacity=without_tokens(plan(plan="${Token[P.1]}"))) for name in "ab"]
+        assert of_slurm("HP1107", *groups) == []
+
+    @pytest.mark.parametrize(
+        "fields", [{"count": UNKNOWN, "capacity": plan()}, {"count": 40, "capacity": plan(count=UNKNOWN)}]
+    )
+    def test_is_silent_on_what_is_not_known(self, fields: dict[str, object]) -> None:
+        assert of_slurm("HP1107", compute(**fields)) == []
+
+
+class TestPlanCountsAreSold:
+    def test_lists_what_is_sold(self) -> None:
+        assert of_slurm("HP1108", compute(count=30, capacity=plan(count=30))) == [
+            (
+                "HP1108 group 'p5': training plan 'frontier' is said to hold 30 instances | "
+                "use the count that was bought, one of 1, 2, 4, 8, 16, 32, 64; UltraServers and plans from your "
+                "account "
+                "team may have another"
+            )
+        ]
+
+    @pytest.mark.parametrize("count", [1, 32, 64, UNKNOWN, None])
+    def test_is_silent_on_sold_and_unknown_counts(self, count: object) -> None:
+        assert of_slurm("HP1108", compute(capacity=plan(count=count))) == []
+
+
+class TestPlansAreDescribed:
+    def test_says_what_is_not_checked(self) -> None:
+        assert of_slurm("HP1109", compute(capacity=TrainingPlan.unchecked(ARN))) == [
+            (
+                "HP1109 group 'p5': count, zone and dates of training plan 'frontier' are not checked | "
+                "describe it: hp.TrainingPlan('frontier', count=..., zone=..., starts=..., ends=...), with what "
+                "`aws sagemaker list-training-plans` prints"
+            )
+        ]
+
+    def test_is_silent_on_a_plan_with_facts(self) -> None:
+        assert of_slurm("HP1109", compute(capacity=plan())) == []
+
+    def test_is_silent_where_the_arn_is_not_known(self) -> None:
+        assert of_slurm("HP1109", compute(capacity=without_tokens(TrainingPlan.unchecked("${Token[TOKEN.3]}")))) == []
+
+
+class TestSparesOnPlansArePrepaid:
+    def test_says_what_share_is_idle(self) -> None:
+        assert of_slurm("HP1110", compute(count=30, spares=2, capacity=plan())) == [
+            (
+                "HP1110 group 'p5' keeps 2 of the 32 instances of training plan 'frontier' as spares: 6.25 % of the "
+                "prepaid hours are idle | keep them if a node that is missing for days costs more than that; "
+                "otherwise use spares=0"
+            )
+        ]
+
+    def test_is_silent_without_spares(self) -> None:
+        assert of_slurm("HP1110", compute(count=32, capacity=plan())) == []
+
+    def test_is_silent_where_the_count_is_not_known(self) -> None:
+        assert of_slurm("HP1110", compute(count=30, spares=2, capacity=plan(count=UNKNOWN))) == []
+
+
+class TestPlanZonesAreIds:
+    def test_a_zone_name_is_not_enough(self) -> None:
+        assert of_slurm("HP1111", compute(capacity=plan(zone="us-west-2b"))) == [
+            (
+                "HP1111 group 'p5': training plan 'frontier' is said to stand in 'us-west-2b' | "
+                "use the plan's AvailabilityZoneId, such as usw2-az2, which DescribeTrainingPlan prints"
+            )
+        ]
+
+    @pytest.mark.parametrize("zone", ["usw2-az2", "use1-dfw2-az1", None, UNKNOWN])
+    def test_is_silent_on_ids_and_on_what_is_not_known(self, zone: object) -> None:
+        assert of_slurm("HP1111", compute(capacity=plan(zone=zone))) == []
+
+
+class TestPlansAreDescribedAlike:
+    def test_names_the_field_that_differs(self) -> None:
+        groups = (compute(capacity=plan()), compute(name="b", capacity=plan(count=16)))
+        assert of_slurm("HP1112", *groups) == [
+            (
+                "HP1112 training plan 'frontier' has count 32 in group 'p5', but 16 in group 'b' | "
+                "make one hp.TrainingPlan and give it to both groups"
+            )
+        ]
+
+    def test_is_silent_on_equal_descriptions(self) -> None:
+        assert of_slurm("HP1112", compute(capacity=plan()), compute(name="b", capacity=plan())) == []
+
+    def test_is_silent_on_what_is_not_known(self) -> None:
+        assert (
+            of_slurm("HP1112", compute(capacity=plan()), compute(name="b", capacity=plan(zone=UNKNOWN, starts=None)))
+            == []
+        )

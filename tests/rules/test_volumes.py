@@ -1,0 +1,102 @@
+"""What is said of volumes and mounts of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.model.storage import Mount, NodeVolume
+from hyperpod_constructs.tokens import UNKNOWN
+from tests.rules.builders import compute, deployment, slurm_cluster, told
+
+KEY = "arn:aws:kms:us-west-2:111122223333:key/k"
+
+
+def of_group(rule: str, **fields: Any) -> list[str]:
+    """What a rule says of a group with these fields."""
+    return told(rule, deployment(slurm_cluster(compute(**fields))))
+
+
+class TestVolumesAreComplete:
+    def test_a_root_volume_has_a_key_and_no_size(self) -> None:
+        assert of_group("HP3013", volumes=(NodeVolume(root=True, size_gib=500),)) == [
+            "HP3013 group 'p5': the root volume has a size of 500 GiB | leave the size out: the image decides it",
+            (
+                "HP3013 group 'p5': the root volume has no key | "
+                "give the ARN of a customer key, or leave the root volume out"
+            ),
+        ]
+
+    def test_another_volume_has_a_size(self) -> None:
+        assert of_group("HP3013", volumes=(NodeVolume(kms_key=KEY),)) == [
+            "HP3013 group 'p5': a volume has no size | give a size of 1 to 16,384 GiB"
+        ]
+
+    def test_is_silent_on_one_of_each(self) -> None:
+        assert of_group("HP3013", volumes=(NodeVolume(root=True, kms_key=KEY), NodeVolume(size_gib=500))) == []
+
+    @pytest.mark.parametrize(
+        "volumes",
+        [
+            UNKNOWN,
+            (NodeVolume(root=UNKNOWN),),
+            (NodeVolume(root=True, size_gib=UNKNOWN, kms_key=UNKNOWN),),
+            (NodeVolume(size_gib=UNKNOWN),),
+        ],
+    )
+    def test_is_silent_on_what_is_not_known(self, volumes: Any) -> None:
+        assert of_group("HP3013", volumes=volumes) == []
+
+
+class TestVolumesAndMountsAreFew:
+    def test_one_of_each_at_most(self) -> None:
+        volumes = (NodeVolume(root=True, kms_key=KEY), NodeVolume(size_gib=1)) * 2
+        mounts = (Mount(kind="lustre", file_system="A"), Mount(kind="openzfs", file_system="B")) * 2
+        assert of_group("HP3014", volumes=volumes, mounts=mounts) == [
+            "HP3014 group 'p5' has 2 root volumes | use at most 1",
+            "HP3014 group 'p5' has 2 volumes beside the root | use at most 1",
+            "HP3014 group 'p5' has 2 Lustre mounts | use at most 1",
+            "HP3014 group 'p5' has 2 OpenZFS mounts | use at most 1",
+        ]
+
+    def test_is_silent_on_one_of_each(self) -> None:
+        volumes = (NodeVolume(root=True, kms_key=KEY), NodeVolume(size_gib=1))
+        mounts = (Mount(kind="lustre", file_system="A"), Mount(kind="openzfs", file_system="B"))
+        assert of_group("HP3014", volumes=volumes, mounts=mounts) == []
+
+    @pytest.mark.parametrize("volumes", [UNKNOWN, (NodeVolume(root=UNKNOWN), NodeVolume(root=UNKNOWN))])
+    def test_is_silent_on_what_is_not_known(self, volumes: Any) -> None:
+        assert of_group("HP3014", volumes=volumes, mounts=UNKNOWN) == []
+
+
+class TestVolumesFitTheUsualQuota:
+    def test_above_it_the_quota_must_be_raised(self) -> None:
+        assert of_group("HP3015", volumes=(NodeVolume(size_gib=1025),)) == [
+            (
+                "HP3015 group 'p5' has a volume of 1,025 GiB; the quota is 1,024 unless it was raised | "
+                "raise that quota before the deploy"
+            )
+        ]
+
+    @pytest.mark.parametrize("size", [1024, UNKNOWN])
+    def test_is_silent_up_to_it(self, size: Any) -> None:
+        assert of_group("HP3015", volumes=(NodeVolume(size_gib=size),)) == []
+
+
+class TestMountPathsAreLegal:
+    def of(self, path: Any) -> list[str]:
+        return of_group("HP3016", mounts=(Mount(kind="lustre", path=path, file_system="fs-0123.fsx"),))
+
+    @pytest.mark.parametrize("path", ["fsx", "/fsx/", "//fsx", "/", "/my data"])
+    def test_names_the_path(self, path: str) -> None:
+        assert self.of(path) == [
+            (
+                f"HP3016 group 'p5' mounts lustre at {path!r} | "
+                "use names of letters, digits, dots, underscores and hyphens, each after one slash: /fsx"
+            )
+        ]
+
+    @pytest.mark.parametrize("path", ["/fsx", "/mnt/fsx-1.a_b", None, UNKNOWN])
+    def test_is_silent_on_legal_and_unknown_paths(self, path: Any) -> None:
+        assert self.of(path) == []
