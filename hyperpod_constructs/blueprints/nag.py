@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import aws_cdk as cdk
 
+from hyperpod_constructs.catalog.permissions import NODE_POLICY
 from hyperpod_constructs.cdk.cluster import Cluster
-from hyperpod_constructs.cdk.identity import MANAGED_POLICY
 from hyperpod_constructs.tokens import is_token
 
 
@@ -17,7 +17,7 @@ def acknowledge_nag(cluster: Cluster) -> None:
     region = cdk.Stack.of(cluster).region
     region = "<AWS::Region>" if is_token(region) else region
     reasons = {
-        f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{MANAGED_POLICY}]": (
+        f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{NODE_POLICY}]": (
             "SageMaker documents this policy as what nodes need: logs, metrics, sessions, and reading buckets whose "
             "names begin with sagemaker-."
         ),

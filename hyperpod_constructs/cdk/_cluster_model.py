@@ -115,6 +115,8 @@ def _refuse_what_the_construct_sets(group: InstanceGroup) -> None:
 def _check_kinds(who: str, group: InstanceGroup) -> None:
     check_kind(f"{who}: capacity", group.capacity, OnDemand, Spot, TrainingPlan)
     check_kind(f"{who}: patching", group.patching, AutoPatch)
+    if isinstance(group.patching, AutoPatch) and group.patching.when == "DrainFirst":
+        raise InvalidValue(f"{who}: patching DrainFirst is not in CloudFormation: use WhenIdle or WhenAllIdle")
     check_kind(f"{who}: scheduled_update", group.scheduled_update, ScheduledUpdate)
     check_list(f"{who}: volumes", group.volumes, NodeVolume)
     check_list(f"{who}: mounts", group.mounts, Mount)

@@ -13,28 +13,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
-"""Logs, the metrics namespace /aws/sagemaker/Clusters, `sagemaker-*` buckets and SSM sessions of nodes."""
-
-INTERFACE_DESCRIBE = (
-    "ec2:DescribeDhcpOptions",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeSecurityGroups",
-    "ec2:DescribeSubnets",
-    "ec2:DescribeVpcs",
-)
-INTERFACE_CHANGE = (
-    "ec2:CreateNetworkInterface",
-    "ec2:CreateNetworkInterfacePermission",
-    "ec2:DeleteNetworkInterface",
-    "ec2:DeleteNetworkInterfacePermission",
-    "ec2:DetachNetworkInterface",
-)
-"""What HyperPod does with the role in a network of the user's.
-
-Source: SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam; it asks for all resources. Detach is what
-replacing a node needs.
-"""
+from hyperpod_constructs.catalog.permissions import INTERFACE_CHANGE, INTERFACE_DESCRIBE, INTERFACE_TAG, NODE_POLICY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +50,7 @@ def statements(features: NodeFeatures, *, partition: str, region: str) -> list[d
             {
                 "Sid": "TagInterfaces",
                 "Effect": "Allow",
-                "Action": "ec2:CreateTags",
+                "Action": INTERFACE_TAG,
                 "Resource": f"arn:{partition}:ec2:{region}:*:network-interface/*",
             },
         ]
@@ -141,7 +120,7 @@ class NodeRoles(Construct):
         trust = iam.ServicePrincipal(
             "sagemaker.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": stack.account}}
         )
-        managed = [iam.ManagedPolicy.from_aws_managed_policy_name(MANAGED_POLICY)]
+        managed = [iam.ManagedPolicy.from_aws_managed_policy_name(NODE_POLICY)]
         self.roles: dict[str, iam.IRole] = {
             group: given.get(group)
             or iam.Role(

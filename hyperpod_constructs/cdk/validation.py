@@ -18,7 +18,7 @@ from constructs import Construct, IConstruct
 
 from hyperpod_constructs import rules
 from hyperpod_constructs.cloudformation import assembly
-from hyperpod_constructs.cloudformation.stack import Resource
+from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.errors import InvalidCluster, InvalidValue, UnreadableTemplate
 from hyperpod_constructs.findings import Finding, Severity
 from hyperpod_constructs.model import template
@@ -165,30 +165,34 @@ def _outdir(template_paths: Sequence[str]) -> Path:
 def _violations(outdir: Path) -> list[cdk.PolicyViolation]:
     read = assembly.read(outdir)
     resources = {resource.path: resource for resource in read.resources()}
-    return [_violation(finding, _nearest(finding.path, resources)) for finding in rules.check(template.decode(read))]
+    found = rules.check(template.decode(read))
+    return [_violation(finding, _where(finding.path, resources, read.stacks)) for finding in found]
 
 
-def _nearest(path: str, resources: Mapping[str, Resource]) -> Resource:
-    """The resource that a finding is about; a group's path is below that of its cluster."""
-    while path and path not in resources:
-        path = path.rpartition("/")[0]
-    return resources[path] if path else next(iter(resources.values()))
+def _where(path: str, resources: Mapping[str, Resource], stacks: Sequence[Stack]) -> cdk.PolicyViolatingResource:
+    """The resource that a finding is about; a group's path is below that of its cluster.
+
+    A finding about no resource is put on a stack: the CLI prints nothing of what it cannot place.
+    """
+    nearest = path
+    while nearest and nearest not in resources:
+        nearest = nearest.rpartition("/")[0]
+    if not nearest:
+        return cdk.PolicyViolatingResource(locations=[path], construct_path=stacks[0].construct_path)
+    resource = resources[nearest]
+    return cdk.PolicyViolatingResource(
+        locations=[path], template_path=str(resource.stack.file), resource_logical_id=resource.logical_id
+    )
 
 
-def _violation(finding: Finding, resource: Resource) -> cdk.PolicyViolation:
+def _violation(finding: Finding, where: cdk.PolicyViolatingResource) -> cdk.PolicyViolation:
     return cdk.PolicyViolation(
         rule_name=finding.rule,
         description=f"{finding.path}: {finding.message}",
         fix=finding.fix,
         severity=finding.severity.value,
         rule_metadata={"source": finding.source},
-        violating_resources=[
-            cdk.PolicyViolatingResource(
-                locations=[finding.path],
-                template_path=str(resource.stack.file),
-                resource_logical_id=resource.logical_id,
-            )
-        ],
+        violating_resources=[where],
     )
 
 

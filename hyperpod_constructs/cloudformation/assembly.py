@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hyperpod_constructs.cloudformation.document import Document, OtherDocumentError, load
+from hyperpod_constructs.cloudformation.document import Document, OtherDocumentError, load, parse
 from hyperpod_constructs.cloudformation.manifest import (
     MANIFEST,
     StackArtifact,
@@ -250,7 +250,11 @@ class _Builder:
         return self._documents[file]
 
     def add_artifact(self, artifact: StackArtifact) -> None:
-        document = self._template(artifact.template)
+        try:
+            document = self._template(artifact.template)
+        except OtherDocumentError:
+            # The CDK writes a stack without resources, and destroys it at deploy: nothing of it is left to read.
+            document = parse('{"Resources": {}}', str(artifact.template))
         stack_id = self._unique(artifact.construct_path)
         stack = Stack(
             id=stack_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hyperpod_constructs.model.checks import check_whole
+from hyperpod_constructs.model.checks import check_several, check_whole
 from hyperpod_constructs.tokens import Unknown
 
 
@@ -26,6 +26,8 @@ class Budget:
     services: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_several("budget services", self.services)
+        check_several("budget notices", self.actual_percent)
         check_whole("budget limit", self.usd_per_month, low=1, high=10**9, unit="USD")
         for percent in (*self.actual_percent, self.forecast_percent):
             check_whole("budget notice", percent, low=1, high=1000, unit="percent")

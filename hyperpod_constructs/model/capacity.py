@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 from hyperpod_constructs.catalog import instances, limits
 from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_limit, check_name, check_one_of, check_whole
+from hyperpod_constructs.model.checks import check_limit, check_name, check_one_of, check_several, check_whole
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.storage import Mount, NodeVolume
@@ -165,6 +165,7 @@ class RollingUpdate:
     alarms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_several("rollback alarms", self.alarms)
         check_limit("wait between batches", self.wait_seconds, limits.ROLLING_WAIT_SECONDS, unit="seconds")
         check_limit("number of rollback alarms", len(self.alarms) or None, limits.ROLLBACK_ALARMS)
 

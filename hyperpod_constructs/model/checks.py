@@ -34,6 +34,18 @@ def check_whole(what: str, value: object, *, low: float, high: float, unit: str 
         raise InvalidValue(f"{what} is {value:,}", f"use {low:,} to {high:,}{unit and ' ' + unit}")
 
 
+def check_several(what: str, value: object) -> None:
+    """Raises `InvalidValue` for text where a list is wanted: it would count as a list of letters; tokens pass."""
+    if isinstance(value, str) or not (isinstance(value, list | tuple) or is_token(value)):
+        raise InvalidValue(f"{what} is {value!r}", f"use a list: [{value!r}]")
+
+
+def check_flag(what: str, value: object) -> None:
+    """Raises `InvalidValue` unless the value is true or false; tokens pass."""
+    if not isinstance(value, bool) and not is_token(value):
+        raise InvalidValue(f"{what} is {value!r}", "use True or False")
+
+
 def check_one_of(what: str, value: object, allowed: tuple[str, ...]) -> None:
     """Raises `InvalidValue` unless the value is one of the allowed; tokens and `None` pass."""
     if value is not None and not is_token(value) and value not in allowed:

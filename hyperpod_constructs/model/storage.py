@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from hyperpod_constructs.catalog import limits, lustre
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_limit, check_one_of, check_whole
+from hyperpod_constructs.model.checks import check_flag, check_limit, check_one_of, check_several, check_whole
 from hyperpod_constructs.tokens import Unknown, is_token
 
 DeploymentType: TypeAlias = Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"]
@@ -96,6 +96,7 @@ class Lustre:
         check_whole(
             "Lustre backup retention", self.backup_days, low=0, high=lustre.BACKUP_RETENTION_DAYS_AT_MOST, unit="days"
         )
+        check_flag("Lustre efa", self.efa)
         check_one_of("Lustre deployment type", self.deployment_type, DEPLOYMENT_TYPES)
         check_one_of("Lustre storage type", self.storage_type, STORAGE_TYPES)
         check_one_of("Lustre compression", self.compression, lustre.COMPRESSIONS)
@@ -129,7 +130,9 @@ class DataRepository:
     batch_import: bool | Unknown = True
 
     def __post_init__(self) -> None:
+        check_flag("repository batch_import", self.batch_import)
         for events in (self.imports, self.exports):
+            check_several("repository events", events)
             for event in events if isinstance(events, tuple) else ():
                 check_one_of("repository event", event, REPOSITORY_EVENTS)
         if not is_token(self.folder) and not str(self.folder).startswith("/"):

@@ -410,3 +410,32 @@ def clusters_have_a_fixed_name(deployment: Deployment) -> Iterator[Problem]:
                 message="ClusterName is left out",
                 fix="write ClusterName on a new cluster; adding it to a running one replaces that",
             )
+
+
+@rule(
+    "HP2205",
+    Severity.ERROR,
+    title="Two clusters have one name",
+    because="names are unique in an account and Region: the second create is refused as ResourceInUse",
+    source="SageMaker API, CreateCluster, ClusterName (botocore 1.44.8)",
+)
+def cluster_names_are_unique(deployment: Deployment) -> Iterator[Problem]:
+    first: dict[tuple[str, ...], str] = {}
+    for cluster in deployment.clusters:
+        place = deployment.locations.get(cluster.path)
+        if cluster.account and cluster.region:
+            where: tuple[str, ...] = (cluster.account, cluster.region)
+        elif place:
+            # Stacks of one file go to one place; what is known of no place is compared with nothing.
+            where = (place.file,)
+        else:
+            continue
+        if not isinstance(cluster.name, str):
+            continue
+        other = first.setdefault((*where, cluster.name), cluster.path)
+        if other != cluster.path:
+            yield Problem(
+                path=cluster.path,
+                message=f"cluster {cluster.name!r} has the name of {other}",
+                fix="give each cluster of an account and Region a name of its own",
+            )

@@ -99,6 +99,13 @@ class TestModelValidation:
         with pytest.raises(RuntimeError, match="ValidationFailed"):
             app.synth()
 
+    def test_an_empty_stack_beside_is_no_reason_to_refuse(self, app: cdk.App, stack: cdk.Stack) -> None:
+        raw_cluster(stack)
+        cdk.Stack(app, "Empty")
+        validation.register(stack)
+        app.synth()
+        assert "HP0000" not in {each["ruleName"] for each in reported(app)}
+
     def test_is_registered_once_however_many_constructs_ask(self, app: cdk.App, stack: cdk.Stack) -> None:
         raw_cluster(stack, instanceType="ml.m5.xlarg")
         for _ in range(3):

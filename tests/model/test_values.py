@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -145,6 +146,26 @@ class TestUpdates:
     def test_at_most_ten_alarms_roll_an_update_back(self) -> None:
         with pytest.raises(hp.InvalidValue, match="number of rollback alarms is 11; use 1 to 10"):
             hp.RollingUpdate(batch=BatchSize(count=1), alarms=("alarm",) * 11)
+
+
+class TestTextWhereAListIsWanted:
+    """It would count as a list of letters."""
+
+    @pytest.mark.parametrize(
+        ("make", "message"),
+        [
+            (lambda: hp.Budget(services="Amazon SageMaker"), "budget services is 'Amazon SageMaker'"),  # type: ignore[arg-type]  # the point
+            (lambda: hp.RollingUpdate(batch=BatchSize(count=1), alarms="broken"), "rollback alarms is 'broken'"),  # type: ignore[arg-type]  # the point
+            (lambda: hp.DataRepository(folder="/d", s3_uri="s3://d/", imports="NEW"), "repository events is 'NEW'"),  # type: ignore[arg-type]  # the point
+        ],
+    )
+    def test_is_refused(self, make: Callable[[], object], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            make()
+
+    def test_words_are_no_flags(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="Lustre efa is 'yes'"):
+            hp.Lustre(capacity_gib=1200, efa="yes")  # type: ignore[arg-type]  # the point
 
 
 class TestAccountingDatabase:

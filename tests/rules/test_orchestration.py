@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -387,3 +387,27 @@ class TestClustersHaveAFixedName:
     @pytest.mark.parametrize("name", ["train", UNKNOWN])
     def test_is_silent_with_a_name(self, name: object) -> None:
         assert of("HP2204", name=name) == []
+
+
+class TestClusterNamesAreUnique:
+    PLACE: ClassVar[dict[str, Any]] = {"account": "111122223333", "region": "us-west-2"}
+
+    def test_names_the_other_cluster(self) -> None:
+        clusters = [slurm_cluster(path=path, name="train", **self.PLACE) for path in ("A/Cluster", "B/Cluster")]
+        assert told("HP2205", deployment(*clusters)) == [
+            (
+                "HP2205 cluster 'train' has the name of A/Cluster | "
+                "give each cluster of an account and Region a name of its own"
+            )
+        ]
+
+    def test_is_silent_on_other_names_and_other_places(self) -> None:
+        here = slurm_cluster(path="A/Cluster", name="train", **self.PLACE)
+        other = slurm_cluster(path="B/Cluster", name="train-2", **self.PLACE)
+        there = slurm_cluster(path="C/Cluster", name="train", account="111122223333", region="us-east-1")
+        assert told("HP2205", deployment(here, other, there)) == []
+
+    def test_is_silent_where_name_or_place_is_not_known(self) -> None:
+        unknown = [slurm_cluster(path=path, name=UNKNOWN, **self.PLACE) for path in ("A/Cluster", "B/Cluster")]
+        nowhere = [slurm_cluster(path=path, name="train") for path in ("C/Cluster", "D/Cluster")]
+        assert told("HP2205", deployment(*unknown, *nowhere)) == []
