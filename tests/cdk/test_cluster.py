@@ -63,17 +63,21 @@ class TestCluster:
         cluster(stack, network, groups=groups(count=3, spares=1), slurm=hp.Slurm(provisioning="all-or-nothing"))
         assert group(stack, "cpu")["MinInstanceCount"] == 4
 
-    def test_the_order_of_groups_in_the_code_changes_nothing(self, app: cdk.App) -> None:
-        env = cdk.Environment(account="111122223333", region="us-west-2")
+    def test_the_order_of_groups_in_the_code_changes_nothing(self, tmp_path: Path, context: dict[str, Any]) -> None:
         seen = []
-        for name, order in (("A", 1), ("B", -1)):
-            stack = cdk.Stack(app, name, env=env)
-            network = hp.ClusterNetwork(
-                stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False
-            )
+        for name, order in (("one", 1), ("other", -1)):
+            app = cdk.App(context=context, outdir=str(tmp_path / name))
+            stack = cdk.Stack(app, "Stack", env=cdk.Environment(account="111122223333", region="us-west-2"))
+            network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
             cluster(stack, network, groups=groups()[::order])
             seen.append(synthesized(stack))
         assert seen[0] == seen[1]
+
+    def test_two_clusters_of_one_name_are_refused(self, stack: cdk.Stack, network: hp.Network) -> None:
+        cluster(stack, network)
+        hp.Cluster(stack, "Second", name="smoke", network=network, groups=groups())
+        with pytest.raises(RuntimeError, match="has the name of"):
+            synthesized(stack)
 
     def test_waits_for_rules_routes_and_the_policy_of_its_nodes(self, stack: cdk.Stack, network: hp.Network) -> None:
         cluster(stack, network)
