@@ -137,6 +137,9 @@ class Cluster(Construct):
         self.resource = resource
         validation.register(self)
         validation.record(self, acknowledge)
+        if any(each.subnet for each in self._mounts.values()):
+            in_template = self._surroundings(seen, imported=False)
+            validation.warn_of_what_no_template_says(self, self._surroundings(seen), in_template)
         if all(group.described or instances.find(name) for group in seen.groups for name in types_of(group)):
             validation.acknowledge_type_list(resource)
 
@@ -172,14 +175,15 @@ class Cluster(Construct):
             raise InvalidValue(f"no group {group!r}; the cluster has {', '.join(self.roles.roles)}")
         return self.roles.roles[group]
 
-    def _surroundings(self, seen: model.Cluster) -> Deployment:
-        """The cluster and what it refers to."""
-        imported = tuple(each.subnet for each in self._mounts.values() if each.subnet)
+    def _surroundings(self, seen: model.Cluster, *, imported: bool = True) -> Deployment:
+        """The cluster and what it refers to, with or without file systems that stand in no template."""
+        file_systems = [each for each in self._mounts.values() if imported or each.subnet is None]
+        subnets = tuple(each.subnet for each in file_systems if each.subnet)
         return Deployment(
             clusters=(seen,),
-            subnets=self._network.model.subnets + imported,
+            subnets=self._network.model.subnets + subnets,
             security_groups=self._network.model.security_groups,
-            file_systems=tuple(each.model for each in self._mounts.values()),
+            file_systems=tuple(each.model for each in file_systems),
         )
 
     def _make_resource(self, seen: model.Cluster, stack: cdk.Stack) -> sagemaker.CfnCluster:

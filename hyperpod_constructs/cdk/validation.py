@@ -39,16 +39,35 @@ def refuse_errors(deployment: Deployment, acknowledged: Mapping[str, str] | None
         acknowledged: Reasons by rule id. Fatal findings cannot be acknowledged.
     """
     accepted = _reasons(acknowledged)
-    seen = without_tokens(deployment)
-    if not isinstance(seen, Deployment):
-        raise TypeError(f"expected a Deployment, got {type(seen).__name__}")
     errors = [
         finding
-        for finding in rules.check(seen)
+        for finding in _check(deployment)
         if finding.severity is Severity.FATAL or (finding.severity is Severity.ERROR and finding.rule not in accepted)
     ]
     if errors:
         raise InvalidCluster(errors)
+
+
+def warn_of_what_no_template_says(scope: IConstruct, seen: Deployment, in_template: Deployment) -> None:
+    """Adds the warnings that only a constructor can give, because what they are about stands in no template.
+
+    Args:
+        scope: The construct.
+        seen: All that the construct knows.
+        in_template: The part of it that the check at synth will find again.
+    """
+    again = {(finding.rule, finding.path, finding.message) for finding in _check(in_template)}
+    for finding in _check(seen):
+        if finding.severity is Severity.WARNING and (finding.rule, finding.path, finding.message) not in again:
+            text = f"{finding.path}: {finding.message}. Fix: {finding.fix}"
+            cdk.Validations.of(scope).add_warning(finding.rule, text)
+
+
+def _check(deployment: Deployment) -> list[Finding]:
+    seen = without_tokens(deployment)
+    if not isinstance(seen, Deployment):
+        raise TypeError(f"expected a Deployment, got {type(seen).__name__}")
+    return rules.check(seen)
 
 
 def acknowledge(scope: IConstruct, rule: str, reason: str) -> None:

@@ -202,6 +202,36 @@ class TestCluster:
         assert "controller" in role["Ref"]
 
 
+class TestImportedFileSystem:
+    def mounted(self, stack: cdk.Stack, network: hp.Network, **attributes: Any) -> hp.Cluster:
+        dns_name = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+        scratch = hp.LustreFileSystem.from_attributes(dns_name=dns_name, mount_name="abcdefgh", **attributes)
+        return cluster(stack, network, mounts={"/fsx": scratch})
+
+    def warnings(self, app: cdk.App) -> str:
+        return str(json.loads((Path(app.synth(force=True).directory) / "validation-report.json").read_text()))
+
+    def test_in_another_zone_is_a_warning_although_no_template_says_so(
+        self, app: cdk.App, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        self.mounted(stack, network, zone="usw2-az4")
+        report = self.warnings(app)
+        assert "HP4008" in report
+        assert "usw2-az4" in report
+
+    def test_in_the_same_or_an_unknown_zone_is_no_warning(
+        self, app: cdk.App, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        self.mounted(stack, network, zone="usw2-az2")
+        assert "HP4008" not in self.warnings(app)
+
+    def test_with_efa_lets_nodes_look_it_up(self, stack: cdk.Stack, network: hp.Network) -> None:
+        """Field report C-09: without the permission the mount falls back to TCP in silence."""
+        self.mounted(stack, network, zone="usw2-az2", efa=True)
+        (policy,) = of_type(synthesized(stack), "AWS::IAM::Policy").values()
+        assert "fsx:DescribeFileSystems" in str(policy)
+
+
 class TestRefusedCluster:
     def test_raises_every_error_at_once_with_the_fix(self, stack: cdk.Stack, network: hp.Network) -> None:
         wrong = [*groups(), hp.InstanceGroup.controller("ml.m5.xlarge", name="second")]
