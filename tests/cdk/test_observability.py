@@ -1,0 +1,60 @@
+"""Who is told, and who may tell them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+
+import hyperpod_constructs as hp
+from tests.templates import of_type, synthesized
+
+
+def statements(stack: cdk.Stack, *publishers: str) -> dict[str, dict[str, Any]]:
+    hp.AlertTopic(stack, "Alerts", emails=["b@example.com", "a@example.com"], publishers=publishers)
+    (policy,) = of_type(synthesized(stack), "AWS::SNS::TopicPolicy").values()
+    return {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+
+
+class TestAlertTopic:
+    def test_budgets_may_publish_for_this_account_only(self, stack: cdk.Stack) -> None:
+        """Field report I-05: without the policy the notices never come."""
+        statement = statements(stack, "budgets.amazonaws.com")["PublishBudgets"]
+        assert statement["Principal"] == {"Service": "budgets.amazonaws.com"}
+        assert statement["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+
+    def test_events_carry_no_account_so_none_is_asked_for(self, stack: cdk.Stack) -> None:
+        assert "Condition" not in statements(stack, "events.amazonaws.com")["PublishEvents"]
+
+    def test_plain_http_is_denied(self, stack: cdk.Stack) -> None:
+        assert statements(stack)["TlsOnly"]["Effect"] == "Deny"
+
+    def test_the_order_of_addresses_changes_nothing(self, stack: cdk.Stack) -> None:
+        statements(stack)
+        (topic,) = of_type(synthesized(stack), "AWS::SNS::Topic").values()
+        assert [each["Endpoint"] for each in topic["Subscription"]] == ["a@example.com", "b@example.com"]
+
+    def test_the_topic_for_other_constructs_is_one_object(self, stack: cdk.Stack) -> None:
+        alerts = hp.AlertTopic(stack, "Alerts", emails=[], publishers=[])
+        assert stack.resolve(alerts.topic.topic_arn) == stack.resolve(alerts.topic.topic_arn)
+
+
+class TestClusterBudget:
+    def test_needs_a_limit(self, stack: cdk.Stack) -> None:
+        with pytest.raises(hp.InvalidValue, match="needs its limit"):
+            hp.ClusterBudget(stack, "Budget", budget=hp.Budget(), topic_arn="arn:aws:sns:us-west-2:111122223333:t")
+
+    def test_has_no_fixed_name_because_its_notices_can_only_be_replaced(self, stack: cdk.Stack) -> None:
+        hp.ClusterBudget(
+            stack,
+            "Budget",
+            budget=hp.Budget(usd_per_month=100, forecast_percent=None, services=("Amazon SageMaker",)),
+            topic_arn="arn:aws:sns:us-west-2:111122223333:t",
+        )
+        (budget,) = of_type(synthesized(stack), "AWS::Budgets::Budget").values()
+        assert "BudgetName" not in budget["Budget"]
+        assert budget["Budget"]["BudgetLimit"] == {"Amount": 100, "Unit": "USD"}
+        assert budget["Budget"]["CostFilters"] == {"Service": ["Amazon SageMaker"]}
+        kinds = {each["Notification"]["NotificationType"] for each in budget["NotificationsWithSubscribers"]}
+        assert kinds == {"ACTUAL"}
