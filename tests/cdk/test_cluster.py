@@ -347,6 +347,46 @@ class TestArguments:
         assert ":training-plan/p-" in str(group(stack, "p5")["TrainingPlanArn"])
 
 
+class TestTokensEverywhere:
+    def test_are_never_an_error_and_reach_the_template(self, stack: cdk.Stack, network: hp.Network) -> None:
+        text = {
+            name: cdk.CfnParameter(stack, name).value_as_string for name in ("Type", "Image", "Key", "Secret", "Plan")
+        }
+        number: Any = {
+            name: cdk.CfnParameter(stack, name, type="Number").value_as_number
+            for name in ("Count", "Min", "Size", "Capacity", "Throughput", "Port")
+        }
+        scratch = hp.LustreFileSystem(
+            stack,
+            "Scratch",
+            network=network,
+            lustre=hp.Lustre(capacity_gib=number["Capacity"], throughput_mbps_per_tib=number["Throughput"]),
+            repositories=[hp.DataRepository(folder="/d", s3_uri=f"s3://{cdk.Fn.import_value('Bucket')}/")],
+        )
+        compute = hp.InstanceGroup.compute(
+            "cpu",
+            text["Type"],
+            count=number["Count"],
+            min_count=number["Min"],
+            image_id=text["Image"],
+            volumes=[hp.NodeVolume(size_gib=number["Size"], kms_key=text["Key"])],
+            capacity=hp.TrainingPlan.unchecked(text["Plan"]),
+        )
+        database = hp.AccountingDatabase(
+            endpoint=cdk.Fn.import_value("Db"), secret_arn=text["Secret"], port=number["Port"]
+        )
+        cluster(
+            stack,
+            network,
+            groups=[groups()[0], compute],
+            slurm=hp.Slurm(accounting=database),
+            mounts={"/fsx": scratch},
+        )
+        template = json.dumps(synthesized(stack)["Resources"])
+        for name in (*text, *number):
+            assert f'{{"Ref": "{name}"}}' in template, name
+
+
 class TestGrants:
     def test_a_grant_to_the_cluster_reaches_every_group(self, stack: cdk.Stack, network: hp.Network) -> None:
         datasets = s3.Bucket.from_bucket_name(stack, "Datasets", "datasets")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -35,6 +36,16 @@ def command(
     )
 
 
+def onto_standard_output(descriptor: str) -> str:
+    """Code that runs the command with an expression for what it writes to."""
+    return f"""
+import os, sys
+from hyperpod_constructs.cli import main
+os.dup2({descriptor}, 1)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("name", "content"),
@@ -68,6 +79,18 @@ class TestBadInput:
     def test_a_path_that_does_not_exist_is_named(self, run: Run) -> None:
         result = run("check", "none.yaml")
         assert (result.code, result.err) == (2, "hyperpod: none.yaml: there is no such file\n")
+
+    def test_an_empty_path_is_not_the_working_directory(self, run: Run) -> None:
+        result = run("check", "", train_yaml=CLUSTER)
+        assert (result.code, result.err) == (2, "hyperpod: the path is empty: name a file or a folder\n")
+
+    def test_a_file_of_our_own_that_cannot_be_opened_is_named(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(_: object) -> None:
+            raise PermissionError(errno.EACCES, "Permission denied", "prices.json")
+
+        monkeypatch.setattr(rules, "check", refuse)
+        result = run("check", "train.yaml", train_yaml=CLUSTER)
+        assert (result.code, result.err) == (2, "hyperpod: prices.json: Permission denied\n")
 
     def test_a_folder_without_templates_is_named(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "folder").mkdir()
@@ -193,6 +216,24 @@ sys.exit(main(["rules"]))
 """
         found = command(cwd=tmp_path, code=code)
         assert (found.returncode, found.stderr) == (141, "")
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+    @pytest.mark.parametrize("arguments", [("rules",), ("check", "fs.yaml", "--format", "json")])
+    def test_an_answer_that_does_not_fit_on_the_disk_is_one_line(
+        self, tmp_path: Path, arguments: tuple[str, ...]
+    ) -> None:
+        (tmp_path / "fs.yaml").write_text(BAD_LUSTRE)
+        found = command(*arguments, cwd=tmp_path, code=onto_standard_output("os.open('/dev/full', os.O_WRONLY)"))
+        expected = "hyperpod: the answer cannot be written: No space left on device\n"
+        assert (found.returncode, found.stderr.splitlines(keepends=True)[-1]) == (2, expected)
+        assert "Traceback" not in found.stderr
+        assert "Exception ignored" not in found.stderr
+
+    def test_a_closed_standard_output_is_one_line(self, tmp_path: Path) -> None:
+        code = "import sys; sys.stdout = None; from hyperpod_constructs.cli import main; sys.exit(main(sys.argv[1:]))"
+        found = command("rules", cwd=tmp_path, code=code)
+        expected = "hyperpod: the answer cannot be written: standard output is closed\n"
+        assert (found.returncode, found.stderr) == (2, expected)
 
     def test_a_terminal_without_unicode_shows_what_it_can(self, tmp_path: Path) -> None:
         (tmp_path / "fs.yaml").write_text(BAD_LUSTRE.replace("Scratch:", '"Scratch\u00e9":'), encoding="utf-8")

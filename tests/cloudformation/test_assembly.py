@@ -1,11 +1,15 @@
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+from hyperpod_constructs.cloudformation import assembly
 from hyperpod_constructs.cloudformation.assembly import MAX_STACKS, Assembly, read
+from hyperpod_constructs.cloudformation.document import Document, load
 from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.cloudformation.values import Reference, Text
 from hyperpod_constructs.errors import UnreadableTemplate
@@ -76,6 +80,15 @@ class TestFile:
         with pytest.raises(UnreadableTemplate, match=r"no\.yaml: there is no such file"):
             read(tmp_path / "no.yaml")
 
+    def test_an_empty_path_is_not_the_working_directory(self) -> None:
+        with pytest.raises(UnreadableTemplate, match=r"^the path is empty: name a file or a folder$"):
+            read("")
+
+    def test_a_path_that_the_system_does_not_take_is_one_short_line(self) -> None:
+        with pytest.raises(UnreadableTemplate) as refused:
+            read("a" * 5_000)
+        assert str(refused.value) == f"{'a' * 60}...{'a' * 60}: {os.strerror(errno.ENAMETOOLONG)}"
+
     def test_has_no_validation_report(self, tmp_path: Path) -> None:
         assert read(write(tmp_path, a=template()) / "a.json").validation_report is None
 
@@ -101,6 +114,27 @@ class TestFolder:
         (tmp_path / "bad.yaml").write_text(text)
         with pytest.raises(UnreadableTemplate, match=r"bad\.yaml"):
             read(tmp_path)
+
+    def test_that_may_not_be_looked_into(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(path: Path) -> bool:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+        monkeypatch.setattr(Path, "is_file", refuse)  # a test that runs as root may look into every folder
+        with pytest.raises(UnreadableTemplate) as refused:
+            read(tmp_path)
+        assert str(refused.value) == f"{tmp_path}: Permission denied"
+
+    def test_each_file_is_read_once(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder = write(tmp_path, a=template(A={}), b=template(B={}))
+        opened: list[str] = []
+
+        def note(file: Path) -> Document:
+            opened.append(file.name)
+            return load(file)
+
+        monkeypatch.setattr(assembly, "load", note)
+        assert len(read(folder).stacks) == 2
+        assert opened == ["a.json", "b.json"]
 
     def test_without_any_template(self, tmp_path: Path) -> None:
         write(tmp_path, package={"name": "npm"})
@@ -200,6 +234,40 @@ class TestFolder:
 
         assembly = read(write(tmp_path, a=body("a", "b"), b=body("b", "a")))
         assert [stack.scope.output("O") for stack in assembly.stacks] == [UNKNOWN, UNKNOWN]
+
+
+class TestRegion:
+    MAPPED: ClassVar = {
+        "Mappings": {"Zones": {"us-west-2": {"id": "usw2-az1"}}},
+        "Resources": {
+            "A": {
+                "Type": "T",
+                "Properties": {
+                    "Zone": {"Fn::FindInMap": ["Zones", {"Ref": "AWS::Region"}, "id"]},
+                    "Suffix": {"Fn::Sub": "arn:${AWS::Partition}.${AWS::URLSuffix}"},
+                },
+            }
+        },
+    }
+    KNOWN: ClassVar = {"Zone": "usw2-az1", "Suffix": "arn:aws.amazonaws.com"}
+
+    def test_of_a_file_is_the_one_given(self, tmp_path: Path) -> None:
+        file = write(tmp_path, a=self.MAPPED) / "a.json"
+        assert properties(read(file, "us-west-2"), "a.json/A") == self.KNOWN
+        assert properties(read(file), "a.json/A")["Zone"] is UNKNOWN
+
+    def test_of_nested_files_is_the_one_given(self, tmp_path: Path) -> None:
+        folder = write(tmp_path, a={"Resources": {"B": nesting("b.json")}}, b=self.MAPPED)
+        assert properties(read(folder, "us-west-2"), "a.json/B/A") == self.KNOWN
+
+    @pytest.mark.parametrize(
+        ("environment", "zone"),
+        [("unknown-account/unknown-region", "usw2-az1"), ("unknown-account/eu-west-1", UNKNOWN)],
+    )
+    def test_given_counts_where_the_app_fixes_none(self, tmp_path: Path, environment: str, zone: object) -> None:
+        listed = manifest(A={"environment": f"aws://{environment}"})
+        folder = write(tmp_path, A=self.MAPPED, manifest=listed)
+        assert properties(read(folder, "us-west-2"), "A/A")["Zone"] == zone
 
 
 class TestCdkOut:

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,10 @@ class TestFile:
     def test_folder(self, tmp_path: Path) -> None:
         assert file_refusal(tmp_path) == "is a folder, not a file"
 
+    def test_a_pipe_is_refused_without_waiting_for_a_writer(self, tmp_path: Path) -> None:
+        os.mkfifo(pipe := tmp_path / "t.yaml")
+        assert file_refusal(pipe) == "is a pipe, a socket or a device; write the template to a file"
+
     def test_empty(self, tmp_path: Path) -> None:
         (file := tmp_path / "t.yaml").write_bytes(b" \n")
         assert file_refusal(file) == "is empty"
@@ -106,7 +111,9 @@ class TestSyntax:
         assert refusal(text, "t.json") == message
 
     def test_a_whole_number_of_thousands_of_digits(self) -> None:
-        assert "digits" in refusal('{"Resources": ' + "1" * 5000 + "}", "t.json")
+        shown = "1" * 40
+        message = refusal('{"Resources": ' + "1" * 5000 + "}", "t.json")
+        assert message == f"{shown}... (5,000 digits) is too large a number"
 
     def test_whole_surrogate_pairs_are_fine(self) -> None:
         assert parse('{"Resources": {"A": "\\ud83d\\ude00"}}', "t.json").body["Resources"]["A"] == "\N{GRINNING FACE}"

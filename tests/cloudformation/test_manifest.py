@@ -1,6 +1,25 @@
+from pathlib import Path
+
 import pytest
 
-from hyperpod_constructs.cloudformation.manifest import Metadata, ancestors, nested_stack_path
+from hyperpod_constructs.cloudformation.manifest import Metadata, ancestors, nested_stack_path, read_json
+from hyperpod_constructs.errors import UnreadableTemplate
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        ('{"a": ' + "[" * 100_000, "is nested too deeply"),
+        ('{"a": ' + "1" * 5_000 + "}", "has a number of thousands of digits"),
+        ("[]", "the top level is no mapping"),
+    ],
+)
+def test_json_that_cannot_be_read_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+    (file := tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(UnreadableTemplate) as refused:
+        read_json(file)
+    assert str(refused.value) == f"{file}: {message}"
 
 
 def test_ancestors_are_nearest_first() -> None:

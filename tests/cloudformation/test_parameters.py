@@ -20,7 +20,6 @@ class TestParameter:
             ("Number", "-1.5", -1.5),
             ("Number", 7, 7),
             ("CommaDelimitedList", "a, b,c", ["a", "b", "c"]),
-            ("CommaDelimitedList", "", []),
             ("List<AWS::EC2::Subnet::Id>", "subnet-1,subnet-2", ["subnet-1", "subnet-2"]),
             ("List<Number>", "1, 2.5", [1, 2.5]),
             ("List<Number>", 8, [8]),
@@ -41,12 +40,26 @@ class TestParameter:
             {"Type": "Number", "Default": "many"},
             {"Type": "Number", "Default": True},
             {"Type": "CommaDelimitedList", "Default": {"a": 1}},
+            {"Type": "String", "Default": ""},
+            {"Type": "String", "Default": "  "},
+            {"Type": "CommaDelimitedList", "Default": ""},
+            {"Type": "CommaDelimitedList", "Default": []},
+            {"Type": "AWS::EC2::VPC::Id", "Default": ""},
+            {"Type": "List<AWS::EC2::Subnet::Id>", "Default": ""},
             "nonsense",
             None,
         ],
     )
     def test_not_known(self, declaration: object) -> None:
         assert parameter(declaration, None) is UNKNOWN
+
+    @pytest.mark.parametrize(("kind", "expected"), [("String", ""), ("CommaDelimitedList", [])])
+    def test_an_empty_text_is_a_value_where_it_is_given_or_nobody_can_give_another(
+        self, kind: str, expected: Value
+    ) -> None:
+        declaration = {"Type": kind, "Default": ""}
+        assert parameter(declaration, "") == expected
+        assert parameter(declaration, None, at_deploy=False) == expected
 
     def test_a_given_value_wins(self) -> None:
         assert parameter({"Type": "String", "Default": "a"}, SUBNET) == SUBNET
