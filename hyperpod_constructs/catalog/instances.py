@@ -230,6 +230,7 @@ def names() -> tuple[str, ...]:
     return tuple(_table())
 
 
+@cache
 def near(name: str) -> tuple[str, ...]:
     """Known types that a name was probably meant to be, best first; empty for known names and for new types.
 
@@ -245,7 +246,7 @@ def near(name: str) -> tuple[str, ...]:
     if spelled in known:
         return (spelled,)
     if not _FORM.fullmatch(spelled):
-        same = tuple(other for other in known if _squashed(other) == _squashed(spelled))
+        same = _by_letters().get(_squashed(spelled))
         if same:
             return same
     _, family, size = f"{spelled}.".split(".")[:3]
@@ -272,6 +273,16 @@ def _squashed(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name)
 
 
+@cache
+def _by_letters() -> dict[str, tuple[str, ...]]:
+    """Known types by their letters and digits alone."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in _table():
+        found[_squashed(name)] = (*found.get(_squashed(name), ()), name)
+    return found
+
+
+@cache
 def _meant_families(family: str) -> tuple[str, ...]:
     """Known families that an unknown one was probably meant to be."""
     return tuple(known for known in _sizes() if sorted(known) == sorted(family) or _slipped(family, known))

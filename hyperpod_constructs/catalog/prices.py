@@ -201,6 +201,10 @@ _LUSTRE_SOURCE = (
     "unconfirmed us-east-1 price from a public calculator; AWS's FSx for Lustre pricing page is the authority, and "
     "other Regions differ"
 )
+_LUSTRE_DOUBTS: Final[dict[tuple[str, int | None], str]] = {
+    ("PERSISTENT_2", 250): "; one public FAQ (sunilpp/hyperpod-quickstart) has 0.145 USD at 250 MB/s/TiB, which four "
+    "other sources have at 125",
+}
 _QUICKSTART = "sunilpp/hyperpod-quickstart, COST-ESTIMATE for us-west-2, approximate; other Regions differ"
 
 
@@ -218,7 +222,8 @@ def lustre_gib_month(deployment_type: str, throughput_mbps_per_tib: int | None, 
     usd = _LUSTRE_USD.get((deployment_type, throughput_mbps_per_tib))
     if usd is None or regions.partition(region) != "aws":
         return None
-    return Meter(usd=usd, unit="GiB-month", source=_LUSTRE_SOURCE, as_of=UNDATED, estimate=True)
+    source = _LUSTRE_SOURCE + _LUSTRE_DOUBTS.get((deployment_type, throughput_mbps_per_tib), "")
+    return Meter(usd=usd, unit="GiB-month", source=source, as_of=UNDATED, estimate=True)
 
 
 def eks_cluster_hour(region: str) -> Meter | None:

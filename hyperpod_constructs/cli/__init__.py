@@ -11,7 +11,6 @@ import importlib
 import os
 import re
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import Final
 
@@ -44,6 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     """Runs the module of a command; whatever happens ends in an exit code and at most one line on standard error."""
+    if sys.stdout is None:  # what Python makes of a closed one: `>&-`
+        return _fail("the answer cannot be written: standard output is closed")
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character of a user's file must not stop a check.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
@@ -52,20 +53,32 @@ def _run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
     except (UnreadableTemplate, AccountError) as error:
         return _fail(str(error))
-    except BrokenPipeError:
-        # What is still in the buffer has nowhere to go; without this Python complains about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _READER_GONE
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except OSError as error:
+        return _stopped_by_the_system(error)
     except Exception as error:  # noqa: BLE001  # a traceback tells a user nothing: one line does, and how to get more
         if os.environ.get("HYPERPOD_DEBUG") == "1":
+            import traceback  # noqa: PLC0415  # a run that ends well starts without it
+
             traceback.print_exc()
         return _fail(
             f"internal error: {type(error).__name__}: {error}. This is a defect of {DISTRIBUTION}, not of your file: "
             f"please report it with the output of HYPERPOD_DEBUG=1 hyperpod {arguments.command} ..."
         )
     return code
+
+
+def _stopped_by_the_system(error: OSError) -> int:
+    """Says what the operating system refused, unless it is that nobody reads our output any more."""
+    if error.filename is not None:
+        return _fail(f"{error.filename}: {error.strerror}")
+    # Whatever opens a file names it, so this is the output. What is still in its buffer has nowhere to go; without this
+    # Python complains about it at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return _READER_GONE
+    return _fail(f"the answer cannot be written: {error.strerror or error}")
 
 
 def _fail(message: str) -> int:

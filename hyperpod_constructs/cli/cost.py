@@ -7,7 +7,8 @@ import json
 from dataclasses import asdict
 
 from hyperpod_constructs.catalog import prices
-from hyperpod_constructs.cli import inputs, terminal
+from hyperpod_constructs.cli import inputs, planned, terminal
+from hyperpod_constructs.cli.planned import Planned
 from hyperpod_constructs.model.deployment import Deployment, Unseen
 from hyperpod_constructs.planning import cost
 from hyperpod_constructs.planning.cost import Cost, Metered, NotPriced, Prepaid
@@ -18,11 +19,11 @@ def run(arguments: argparse.Namespace) -> int:
     source = inputs.read(arguments.path, arguments.region)
     if source.refusal:
         return inputs.refuse(source.refusal)
-    found, unseen = cost.hourly(source.deployment), _may_cost(source.deployment)
-    for each in unseen:
+    found = planned.of(source)
+    for each in _may_cost(source.deployment):
         inputs.note(f"{each.path}: was not seen, so what it makes is in none of these numbers")
     if arguments.format == "json":
-        print(json.dumps(as_data(found, source.deployment), indent=2))
+        print(json.dumps(as_data(found), indent=2))
     else:
         print("\n".join(text(found, terminal.width())))
     return 0
@@ -33,24 +34,27 @@ def _may_cost(deployment: Deployment) -> list[Unseen]:
     return [each for each in deployment.unseen if each.kind != "file"]
 
 
-def as_data(found: Cost, deployment: Deployment) -> dict[str, object]:
+def as_data(basis: Planned) -> dict[str, object]:
     """A cost as JSON shows it: USD, `null` instead of a sum where nothing has a price."""
+    found = basis.cost
     return {
         "usd_per_hour": round(found.usd_per_hour, 4) if _has_sum(found) else None,
         "estimate": found.estimate,
-        "complete": not found.not_priced and not _may_cost(deployment),
+        "complete": not found.not_priced and not _may_cost(basis.deployment),
         "metered": [
             {**asdict(item), "usd_each": round(item.usd_each, 8), "usd_per_hour": round(item.usd_per_hour, 4)}
             for item in found.metered
         ],
         "prepaid": [asdict(item) for item in found.prepaid],
         "not_priced": [asdict(item) for item in found.not_priced],
+        "conditional": list(basis.conditional),
         "left_out": cost.LEFT_OUT,
     }
 
 
-def text(found: Cost, columns: int) -> list[str]:
+def text(basis: Planned, columns: int) -> list[str]:
     """A cost for a person: the sum, its parts, what is prepaid, what has no price, and the sources."""
+    found = basis.cost
     sources = list(dict.fromkeys(_source(item) for item in found.metered))
     rows = [_row(item, sources.index(_source(item)) + 1) for item in found.metered]
     return [
@@ -58,6 +62,7 @@ def text(found: Cost, columns: int) -> list[str]:
         *terminal.table(rows, right={0}),
         *_prepaid(found.prepaid, columns),
         *_not_priced(found.not_priced),
+        *_conditional(basis.conditional, columns),
         *terminal.wrapped(f"left out of every total: {cost.LEFT_OUT}", columns),
         *_listed(sources, columns),
     ]
@@ -111,6 +116,14 @@ def _not_priced(items: tuple[NotPriced, ...]) -> list[str]:
     if any(item.why == cost.NO_REGION for item in items):
         lines.append("  give the Region with --region, for example --region us-west-2")
     return lines
+
+
+def _conditional(paths: tuple[str, ...], columns: int) -> list[str]:
+    """That alternatives are all in the sum: nobody knows before the deploy which of them are made."""
+    if not paths:
+        return []
+    said = "counted in every total, though a condition decides at deploy whether it is made: "
+    return terminal.wrapped(said + ", ".join(paths), columns, hang="  ")
 
 
 def _row(item: Metered, source: int) -> tuple[str, str, str, str]:

@@ -80,7 +80,7 @@ def read(path: str, region: str | None) -> Input:
     Raises:
         UnreadableTemplate: if PATH is nothing that can be read.
     """
-    found = assembly.read(path)
+    found = assembly.read(path, region)
     deployment = template.decode(found, region=region)
     if not deployment.clusters:
         note(f"{found.path}: has no AWS::SageMaker::Cluster, so there is no cluster to check")

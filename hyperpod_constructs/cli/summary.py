@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
 
-from hyperpod_constructs.cli import check, cost as cost_command, inputs, terminal
+from hyperpod_constructs.cli import check, cost as cost_command, inputs, planned, terminal
 from hyperpod_constructs.cli.inputs import Judged
-from hyperpod_constructs.model.deployment import Deployment
-from hyperpod_constructs.planning import cost, quotas, totals
+from hyperpod_constructs.cli.planned import NOT_READ, Planned
+from hyperpod_constructs.planning import quotas, totals
 from hyperpod_constructs.planning.cost import Cost
 from hyperpod_constructs.planning.quotas import NeededQuota
 from hyperpod_constructs.planning.totals import ClusterTotals, PlanDates, SubnetUse, Totals
@@ -26,19 +26,19 @@ def run(arguments: argparse.Namespace) -> int:
         return inputs.refuse(source.refusal)
     judged = inputs.judge(source)
     if arguments.format == "json":
-        print(json.dumps(_as_data(source.deployment, judged), indent=2, default=_moment))
+        print(json.dumps(_as_data(planned.of(source), judged), indent=2, default=_moment))
     else:
-        print("\n".join(_text(source.deployment, judged, arguments)))
+        print("\n".join(_text(planned.of(source), judged, arguments)))
     return 1 if judged.stops else 0
 
 
-def _as_data(deployment: Deployment, judged: Judged) -> dict[str, object]:
-    found = asdict(totals.of(deployment))
+def _as_data(basis: Planned, judged: Judged) -> dict[str, object]:
     needed = [
-        {**asdict(quota), "look_up": quota.look_up, "command": quota.command} for quota in quotas.needed(deployment)
+        {**asdict(quota), "look_up": quota.look_up, "command": quota.command}
+        for quota in quotas.needed(basis.deployment)
     ]
-    money = cost_command.as_data(cost.hourly(deployment), deployment)
-    return {**found, "cost": money, "quotas": needed, **check.as_data(judged)}
+    money = cost_command.as_data(basis)
+    return {**asdict(totals.of(basis.deployment)), "cost": money, "quotas": needed, **check.as_data(judged)}
 
 
 def _moment(value: object) -> str:
@@ -48,21 +48,21 @@ def _moment(value: object) -> str:
     return value.isoformat()
 
 
-def _text(deployment: Deployment, judged: Judged, arguments: argparse.Namespace) -> list[str]:
-    found, money = totals.of(deployment), cost.hourly(deployment)
+def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace) -> list[str]:
+    found, money = totals.of(basis.deployment), basis.cost
     return [
-        *(line for cluster in found.clusters for line in _cluster(cluster)),
+        *(line for cluster in found.clusters for line in _cluster(cluster, basis.restricted)),
         *_subnets(found.subnets),
         *(line for plan in found.plans for line in _plan(plan, money)),
         "cost per hour",
-        *("  " + line for line in cost_command.text(money, terminal.width() - 2)),
-        *_quotas(quotas.needed(deployment)),
+        *("  " + line for line in cost_command.text(basis, terminal.width() - 2)),
+        *_quotas(quotas.needed(basis.deployment)),
         *_findings(judged),
         *_next_steps(found, arguments),
     ]
 
 
-def _cluster(cluster: ClusterTotals) -> Iterator[str]:
+def _cluster(cluster: ClusterTotals, restricted: Collection[str]) -> Iterator[str]:
     yield f"cluster {terminal.plain(cluster.name or cluster.path)}"
     nodes = [f"{cluster.usable:,} usable", f"{cluster.spare:,} spare"]
     nodes += [f"{cluster.service:,} for controller and login"] if cluster.service else []
@@ -70,7 +70,8 @@ def _cluster(cluster: ClusterTotals) -> Iterator[str]:
     for accelerators in cluster.accelerators:
         yield f"  accelerators  {accelerators.usable:,} {accelerators.name} usable, {accelerators.spare:,} spare"
     for path in cluster.uncounted:
-        yield f"  not counted   {terminal.plain(path)}: its number of instances is not known"
+        why = NOT_READ if path in restricted else "its number of instances is not known"
+        yield f"  not counted   {terminal.plain(path)}: {why}"
     for path in cluster.unknown_types:
         yield f"  not counted   accelerators of {terminal.plain(path)}: its instance type is not known"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from hyperpod_constructs.cloudformation.document import Document, OtherDocumentError, load, parse
+from hyperpod_constructs.cloudformation.document import Document, OtherDocumentError, load, parse, shortened
 from hyperpod_constructs.cloudformation.manifest import (
     MANIFEST,
     StackArtifact,
@@ -119,31 +119,40 @@ class Assembly:
         return found
 
 
-def read(path: str | Path) -> Assembly:
+def read(path: str | Path, region: str | None = None) -> Assembly:
     """Reads a template or request, a folder of them, or an assembly of the CDK.
 
     Args:
         path: A file; a folder with the CDK's `manifest.json`; or any other folder, of which every `*.json`, `*.yaml`,
             `*.yml` and `*.template` directly in it is read. A file that another one nests, by the last part of its
             `TemplateURL`, is no stack of its own.
+        region: Region of stacks that do not fix theirs, for what they make of `AWS::Region`.
 
     Raises:
         UnreadableTemplate: There is no template, one cannot be read, or a piece of the assembly is missing. A file of a
             folder without manifest that shows no sign of being a template is skipped instead.
     """
-    path = Path(path)
+    if not str(path):
+        raise UnreadableTemplate("the path is empty: name a file or a folder")
+    builder = _Builder(region)
+    try:
+        return _read(Path(path), builder)
+    except OSError as error:  # of looking around; whoever opens a file has said more about it
+        raise UnreadableTemplate(f"{shortened(path)}: {error.strerror}") from None
+
+
+def _read(path: Path, builder: _Builder) -> Assembly:
     if not path.is_dir():
-        return _files(path, [path], ())
+        return _files(path, {path: builder.load(path)}, builder)
     if _is_assembly(path):
-        builder = _Builder()
         for artifact in stack_artifacts(path):
             builder.add_artifact(artifact)
         return Assembly(path, builder.stacks())
-    files, skipped = _readable_files(path)
-    if not files:
+    documents, skipped = _readable_files(path, builder)
+    if not documents:
         reasons = "".join(f"; {skip.reason}" for skip in skipped[:3])
         raise UnreadableTemplate(f"{path}: has no CloudFormation template ({', '.join(_SUFFIXES)}){reasons}")
-    return _files(path, files, skipped)
+    return _files(path, documents, builder, skipped)
 
 
 def _is_assembly(folder: Path) -> bool:
@@ -153,20 +162,18 @@ def _is_assembly(folder: Path) -> bool:
     return manifest.exists() and "artifacts" in read_json(manifest)
 
 
-def _readable_files(folder: Path) -> tuple[list[Path], tuple[Skipped, ...]]:
-    files, skipped = [], []
+def _readable_files(folder: Path, builder: _Builder) -> tuple[dict[Path, Document], tuple[Skipped, ...]]:
+    documents, skipped = {}, []
     for file in sorted(folder.iterdir()):
         if not file.name.endswith(_SUFFIXES) or not file.is_file():
             continue
         try:
-            load(file)
+            documents[file] = builder.load(file)
         except UnreadableTemplate as problem:
             if not isinstance(problem, OtherDocumentError) and _meant_as_template(file):
                 raise
             skipped.append(Skipped(file=file, reason=str(problem)))
-        else:
-            files.append(file)
-    return files, tuple(skipped)
+    return documents, tuple(skipped)
 
 
 def _meant_as_template(file: Path) -> bool:
@@ -177,9 +184,9 @@ def _meant_as_template(file: Path) -> bool:
         return True  # what cannot be looked at may be the template that matters
 
 
-def _files(path: Path, files: list[Path], skipped: tuple[Skipped, ...]) -> Assembly:
-    builder = _Builder()
-    documents = {file: builder.load(file) for file in files}
+def _files(
+    path: Path, documents: Mapping[Path, Document], builder: _Builder, skipped: tuple[Skipped, ...] = ()
+) -> Assembly:
     templates = [file for file, document in documents.items() if document.kind == "template"]
     builder.add_files(templates)
     requests = tuple(document for document in documents.values() if document.kind == "create-cluster")
@@ -237,7 +244,8 @@ def _only(candidates: list[tuple[Scope, str]], wanted: Environment) -> tuple[Sco
 class _Builder:
     """Collects the stacks of one assembly, follows the nested ones, then lets them know each other."""
 
-    def __init__(self) -> None:
+    def __init__(self, region: str | None) -> None:
+        self._region = region  # of stacks that do not fix theirs
         self._documents: dict[Path, Document] = {}
         self._stacks: list[Stack] = []
         self._ids: set[str] = set()
@@ -256,11 +264,12 @@ class _Builder:
             # The CDK writes a stack without resources, and destroys it at deploy: nothing of it is left to read.
             document = parse('{"Resources": {}}', str(artifact.template))
         stack_id = self._unique(artifact.construct_path)
+        environment = replace(artifact.environment, region=artifact.environment.region or self._region)
         stack = Stack(
             id=stack_id,
             document=document,
             file=artifact.template,
-            scope=self._scope(document, stack_id, artifact.environment, parameters=artifact.parameters),
+            scope=self._scope(document, stack_id, environment, parameters=artifact.parameters),
             construct_path=artifact.construct_path,
             metadata=artifact.metadata,
         )
@@ -272,7 +281,7 @@ class _Builder:
         inner = {
             found
             for file in files
-            for _, found in _nested_files(Scope(self.load(file).body, stack="", environment=Environment()), by_name)
+            for _, found in _nested_files(Scope(self.load(file).body, stack="", environment=self._anywhere), by_name)
             if found != file
         }
         for file in sorted(files, key=lambda file: file in inner):
@@ -286,10 +295,15 @@ class _Builder:
             stack.scope.forget()
         return tuple(stack for stack in self._stacks if stack.present is not False)
 
+    @property
+    def _anywhere(self) -> Environment:
+        """That of a template which does not come with one."""
+        return Environment(region=self._region)
+
     def _lone(self, file: Path) -> Stack:
         document = self._template(file)
         stack_id = self._unique(file.name)
-        scope = self._scope(document, stack_id, Environment())
+        scope = self._scope(document, stack_id, self._anywhere)
         return Stack(id=stack_id, document=document, file=file, scope=scope)
 
     def _add(self, stack: Stack, files: Mapping[str, Path]) -> None:

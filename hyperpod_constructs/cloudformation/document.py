@@ -6,13 +6,14 @@ Templates come from anywhere, so everything that is wrong with a file ends in on
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
-from hyperpod_constructs.cloudformation import json_source, yaml_source
+from hyperpod_constructs.cloudformation import json_source
 from hyperpod_constructs.cloudformation.places import Place, SyntaxProblem
 from hyperpod_constructs.errors import UnreadableTemplate
 
@@ -21,6 +22,8 @@ MAX_BYTES = 1024 * 1024
 
 MAX_DEPTH = 80
 """Values inside each other. Real templates stay below 30; the bound keeps everything that walks them safe."""
+
+_LONGEST_NAME = 1_000  # characters of a path that a message repeats
 
 Kind = Literal["template", "create-cluster"]
 
@@ -70,14 +73,17 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
         UnreadableTemplate: It is missing, no file, larger than `limit` bytes (it is not read further), or no UTF-8.
     """
     try:
+        kind = path.stat().st_mode  # asked before it is opened: opening a pipe waits for somebody to write
+        if stat.S_ISDIR(kind):
+            raise UnreadableTemplate(f"{path}: is a folder, not a file")
+        if not stat.S_ISREG(kind):
+            raise UnreadableTemplate(f"{path}: is a pipe, a socket or a device; write the template to a file")
         with path.open("rb") as file:
             data = file.read(limit + 1)
     except FileNotFoundError:
         raise UnreadableTemplate(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise UnreadableTemplate(f"{path}: is a folder, not a file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise UnreadableTemplate(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise UnreadableTemplate(f"{shortened(path)}: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > limit:
         raise UnreadableTemplate(f"{path}: is larger than the {limit:,} bytes that CloudFormation accepts")
     try:
@@ -87,6 +93,12 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
     if "\0" in text:
         raise UnreadableTemplate(f"{path}: is no text, it has NUL bytes")
     return text
+
+
+def shortened(path: str | Path) -> str:
+    """A path for a message: one that is too long for the system is too long for a line too."""
+    text = str(path)
+    return text if len(text) <= _LONGEST_NAME else f"{text[:60]}...{text[-60:]}"
 
 
 def parse(text: str, name: str) -> Document:
@@ -120,6 +132,8 @@ def _decode(text: str, name: str) -> tuple[object, Callable[[], Place]]:
         except SyntaxProblem:
             if name.endswith(".json"):
                 raise
+    from hyperpod_constructs.cloudformation import yaml_source  # noqa: PLC0415  # JSON is read without PyYAML
+
     value, place = yaml_source.read(text)
     return value, lambda: place
 

@@ -10,6 +10,8 @@ from typing import NoReturn, cast
 from hyperpod_constructs.cloudformation.places import Place, SyntaxProblem, duplicate
 
 _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:\n]|[^\s\[\]{},:"]+')
+_MAX_DIGITS = 300  # whatever is computed with such a number still fits a float
+_SHOWN = 40
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -24,15 +26,15 @@ def read(text: str) -> object:
         SyntaxProblem: With the line, for what is no such JSON.
     """
     try:
-        value = json.loads(text, object_pairs_hook=_mapping, parse_constant=_constant, parse_float=_float)
+        value = json.loads(
+            text, object_pairs_hook=_mapping, parse_constant=_constant, parse_float=_float, parse_int=_whole
+        )
     except _DuplicateKeyError:
         raise _first_duplicate(text) from None
     except json.JSONDecodeError as error:
         raise SyntaxProblem(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
         raise SyntaxProblem("it is nested too deeply") from None
-    except ValueError as error:  # a whole number of thousands of digits
-        raise SyntaxProblem(str(error)) from None
     if _SURROGATE.search(text):
         _refuse_half_characters(value)
     return value
@@ -57,8 +59,19 @@ def _constant(name: str) -> NoReturn:
 def _float(text: str) -> float:
     number = float(text)
     if math.isinf(number):
-        raise SyntaxProblem(f"{text[:40]} is too large a number")
+        raise _too_large(text)
     return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MAX_DIGITS:
+        raise _too_large(text)
+    return int(text)
+
+
+def _too_large(text: str) -> SyntaxProblem:
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} digits)"
+    return SyntaxProblem(f"{shown} is too large a number")
 
 
 def _refuse_half_characters(value: object) -> None:

@@ -95,8 +95,12 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     try:
         found = json.loads(read_text(path, _MAX_BYTES))
-    except (ValueError, RecursionError) as error:
+    except json.JSONDecodeError as error:
         raise UnreadableTemplate(f"{path}: is no JSON: {error}") from None
+    except RecursionError:
+        raise UnreadableTemplate(f"{path}: is nested too deeply") from None
+    except ValueError:  # the only other one of Python's decoder
+        raise UnreadableTemplate(f"{path}: has a number of thousands of digits") from None
     if not isinstance(found, dict):
         raise UnreadableTemplate(f"{path}: the top level is no mapping")
     return found

@@ -41,16 +41,18 @@ def pseudo_parameter(name: str, environment: Environment) -> str | Unknown:
     return values.get(name) or UNKNOWN
 
 
-def parameter(declaration: object, given: Value) -> Value:
+def parameter(declaration: object, given: Value, *, at_deploy: bool = True) -> Value:
     """The value of a parameter, in the type it was declared with.
 
     Args:
         declaration: What stands under `Parameters` in the template.
         given: What the parent stack or the manifest gives; `None` for nothing, which leaves the default.
+        at_deploy: Whether somebody may still give one: not to a nested stack, which gets what its parent says.
 
     Returns:
         Lists for list types, numbers for `Number`, otherwise text. `UNKNOWN` without a value, for `NoEcho`, for values
-        from the SSM parameter store, and for defaults that do not fit the type.
+        from the SSM parameter store, for defaults that do not fit the type, and for an empty default as long as
+        somebody may give a value: `Default: ''` is how authors write "say it at deploy".
     """
     if not isinstance(declaration, Mapping) or str(declaration.get("NoEcho", False)).lower() == "true":
         return UNKNOWN
@@ -58,9 +60,15 @@ def parameter(declaration: object, given: Value) -> Value:
     value: Value = declaration.get("Default") if given is None else given
     if value is None or kind.startswith("AWS::SSM::Parameter::Value"):
         return UNKNOWN
+    if given is None and at_deploy and _is_empty(value):
+        return UNKNOWN
     if kind == "CommaDelimitedList" or kind.startswith("List<"):
         return _list(value, numbers=kind == "List<Number>")
     return _number(value) if kind == "Number" else joined(parts_of(value))
+
+
+def _is_empty(default: Value) -> bool:
+    return default == [] or (isinstance(default, str) and not default.strip())
 
 
 def _list(value: Value, *, numbers: bool) -> Value:

@@ -127,8 +127,8 @@ class Scope:
 
     def parameter(self, name: str) -> Value:
         """A parameter, from the parent stack, the manifest or its default."""
-        declaration = self.section("Parameters").get(name)
-        return self._once("parameter", name, lambda: parameter(declaration, self._given(name)))
+        declaration, at_deploy = self.section("Parameters").get(name), self._parent is None
+        return self._once("parameter", name, lambda: parameter(declaration, self._given(name), at_deploy=at_deploy))
 
     def output(self, name: str) -> Value:
         """An output. CloudFormation has outputs of text only, so anything else is `UNKNOWN`."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeGuard, TypeVar
 
-from hyperpod_constructs.cloudformation.values import Reference, Text, Value
+from hyperpod_constructs.cloudformation.values import Reference, Text, Value, joined, parts_of
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.deployment import Invalid, Location
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
@@ -38,10 +38,12 @@ class Reading:
 
     Attributes:
         path_of: Path of the resource that a reference names; `None` where the input does not have it.
+        text_of: Text that a reference will certainly be; `None` where only the deploy decides it.
         found: What can never be right, each once, in the order found.
     """
 
     path_of: Callable[[Reference], str | None]
+    text_of: Callable[[Reference], str | None] = lambda _: None
     found: dict[Invalid, None] = field(default_factory=dict)
 
     @property
@@ -60,6 +62,7 @@ class Node:
         reading: The pass that this belongs to.
         steps: What leads here from the resource's properties, or from another section of it.
         locate: Finds the line of what some steps lead to; `None` where the input was no file.
+        open: Whether something that nobody can read, such as a macro or a backup, may add what is left out here.
     """
 
     value: Value
@@ -67,6 +70,7 @@ class Node:
     reading: Reading
     steps: Steps = ()
     locate: Callable[[Steps], Location] | None = None
+    open: bool = False
 
     @property
     def where(self) -> str:
@@ -105,7 +109,7 @@ class Node:
         """The property of this name; of something that is no map it is left out or not known, like the thing itself."""
         mapping = self.mapping()
         value = mapping.get(name) if isinstance(mapping, dict) else mapping
-        return self._inner(value, name)
+        return self._inner(UNKNOWN if value is None and self.open else value, name)
 
     def at(self, path: str) -> Node:
         """The node at the end of a path of property names with dots between them; this one for an empty path."""
@@ -239,15 +243,24 @@ class Node:
 
     def pattern(self) -> str | Unknown | None:
         """The value as text with `*` for what is decided at deploy; `UNKNOWN` where already its beginning is."""
-        if not isinstance(self.value, Text) or not self.value.prefix:
-            return self.text()
-        return "".join(part if isinstance(part, str) else "*" for part in self.value.parts)
+        value = self._named()
+        if not isinstance(value, Text) or not value.prefix:
+            return replace(self, value=value).text()
+        return "".join(part if isinstance(part, str) else "*" for part in value.parts)
 
     def beginning(self) -> str | Unknown | None:
         """The value as text, or its known beginning followed by `*`."""
-        if not isinstance(self.value, Text) or not self.value.prefix:
-            return self.text()
-        return self.value.prefix + "*"
+        value = self._named()
+        if not isinstance(value, Text) or not value.prefix:
+            return replace(self, value=value).text()
+        return value.prefix + "*"
+
+    def _named(self) -> Value:
+        """The value with the names of resources in it, as far as the input gives those names."""
+        if not isinstance(self.value, Reference | Text):
+            return self.value
+        text_of = self.reading.text_of
+        return joined((text_of(part) or part) if isinstance(part, Reference) else part for part in parts_of(self.value))
 
     def build(self, kind: Callable[..., T], fields: Fields, /, **fixed: object) -> T:
         """A value of which each field is read by a table; a field that the value refuses is reported and not known.

@@ -68,6 +68,7 @@ class BudgetResource:
     Attributes:
         path: Construct path.
         name: Fixed name; left out where CloudFormation makes one.
+        kind: BudgetType: COST, USAGE, RI_UTILIZATION and others; only a budget of COST has a currency.
         time_unit: DAILY, MONTHLY, QUARTERLY, ANNUALLY or CUSTOM.
         amount: Limit.
         unit: Currency of the limit.
@@ -77,6 +78,7 @@ class BudgetResource:
 
     path: str
     name: str | Unknown | None = None
+    kind: str | Unknown = "COST"
     time_unit: str | Unknown = "MONTHLY"
     amount: float | Unknown | None = None
     unit: str | Unknown | None = None
@@ -93,6 +95,7 @@ class Topic:
         publishers: Service principals whose publishing its policies allow.
         subscriptions: Number of subscriptions.
         key: `None` unencrypted, `alias/aws/sns` or the path or ARN of a customer key.
+        has_policy: Whether the deployment gives it a policy.
         complete: Whether all of its policies are known.
     """
 
@@ -100,4 +103,5 @@ class Topic:
     publishers: tuple[str | Unknown, ...] = ()
     subscriptions: int = 0
     key: str | Unknown | None = None
+    has_policy: bool = True
     complete: bool = True

@@ -251,6 +251,9 @@ class InstanceGroup:
         image_id: Custom AMI, `ami-...`.
         network_interface: `efa` or `efa-only` (no IP on the EFA devices, fewer addresses).
         execution_role: Path or ARN of the role of the nodes; constructs make one where it is left out.
+        asked: Names of all properties that ask for a kind of capacity, where a template has more than `capacity` can
+            say: `OnDemand`, `Spot` and `TrainingPlanArn`.
+        eks_fields: Names of those of its properties that only EKS clusters have.
 
     Raises:
         InvalidValue: for what can never be right in one field.
@@ -280,6 +283,8 @@ class InstanceGroup:
     image_id: str | Unknown | None = None
     network_interface: Literal["efa", "efa-only"] | Unknown | None = None
     execution_role: str | Unknown | None = None
+    asked: tuple[str, ...] = ()
+    eks_fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("group name", self.name)

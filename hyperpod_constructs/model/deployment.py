@@ -34,6 +34,10 @@ class Cluster:
         account: Account of its stack.
         region: Region of its stack.
         depends_on: Paths that CloudFormation creates before it, apart from what its properties refer to.
+        restricted: Whether it has restricted groups, which are not judged.
+        eks_fields: Names of those of its properties that only EKS clusters have, without features that are turned off.
+        conditional: Whether a condition that nobody can decide yet says whether it is made at all.
+        requested: Whether it comes from a CreateCluster request: the API takes more than CloudFormation.
     """
 
     path: str
@@ -48,6 +52,10 @@ class Cluster:
     account: str | None = None
     region: str | None = None
     depends_on: frozenset[str] | None = None
+    restricted: bool = False
+    eks_fields: tuple[str, ...] = ()
+    conditional: bool = False
+    requested: bool = False
 
     @property
     def scheduler(self) -> Literal["slurm", "eks"] | None:
@@ -116,6 +124,8 @@ class Deployment:
 
     Attributes:
         invalid: What a reader found that can never be right.
+        granting_buckets: Names of buckets whose own policy, in this deployment, lets somebody read them; `UNKNOWN` for
+            one whose name is decided at deploy.
         unseen: What a reader could not look into.
         locations: File and line by path, where the input was a file.
     """
@@ -127,6 +137,7 @@ class Deployment:
     roles: tuple[Role, ...] = ()
     budgets: tuple[BudgetResource, ...] = ()
     topics: tuple[Topic, ...] = ()
+    granting_buckets: tuple[str | Unknown, ...] = ()
     invalid: tuple[Invalid, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     locations: Mapping[str, Location] = field(default_factory=dict)
@@ -182,6 +193,7 @@ class Deployment:
             roles=self.roles + other.roles,
             budgets=self.budgets + other.budgets,
             topics=self.topics + other.topics,
+            granting_buckets=self.granting_buckets + other.granting_buckets,
             invalid=self.invalid + other.invalid,
             unseen=self.unseen + other.unseen,
             locations={**self.locations, **other.locations},

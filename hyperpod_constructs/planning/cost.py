@@ -19,8 +19,11 @@ from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.model.storage import FileSystem, Lustre
 from hyperpod_constructs.tokens import UNKNOWN, known
 
-LEFT_OUT: Final = "NAT gateways, endpoints, data transfer, S3, backups, logs, metrics and alarms"
-"""What every total leaves out, because a template does not say how much of it is used."""
+LEFT_OUT: Final = (
+    "NAT gateways, endpoints, data transfer, S3, backups, logs, metrics, alarms, OpenZFS file systems, metadata IOPS "
+    "of Lustre, databases, and EKS clusters without HyperPod"
+)
+"""What every total leaves out: what a template does not say the use of, and what the model does not hold."""
 
 NO_REGION: Final = "the Region is not known"
 """Why an item is not priced in a template that can go to any Region."""

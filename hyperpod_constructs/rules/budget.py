@@ -118,9 +118,10 @@ def topics_let_budgets_publish(deployment: Deployment) -> Iterator[Problem]:
         allowed = topic.publishers
         if topic.complete and not {PUBLISHER, "*", UNKNOWN} & set(allowed):
             got = f"only {', '.join(map(str, allowed))}" if allowed else "no service"
+            said = f"the policy of this topic lets {got} publish" if topic.has_policy else "this topic has no policy"
             yield Problem(
                 path=topic.path,
-                message=f"the policy of this topic lets {got} publish, and a budget sends to it",
+                message=f"{said}, and a budget sends to it",
                 fix=f"allow sns:Publish to {PUBLISHER} with aws:SourceAccount = the account and aws:SourceArn like "
                 "arn:aws:budgets::ACCOUNT:*",
             )
@@ -169,7 +170,7 @@ def topics_have_a_subscription(deployment: Deployment) -> Iterator[Problem]:
 )
 def limits_are_in_the_currency_of_the_account(deployment: Deployment) -> Iterator[Problem]:
     for budget in deployment.budgets:
-        if not isinstance(budget.unit, str) or budget.unit == "USD":
+        if budget.kind != "COST" or not isinstance(budget.unit, str) or budget.unit == "USD":
             continue
         in_china = isinstance(budget.region, str) and regions.partition(budget.region) == "aws-cn"
         if budget.unit != "CNY" or (isinstance(budget.region, str) and not in_china):

@@ -15,7 +15,7 @@ from hyperpod_constructs.model.capacity import (
     InstanceGroup,
     Spot,
 )
-from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._words import any_of, named, sized
 from hyperpod_constructs.tokens import UNKNOWN
@@ -31,6 +31,8 @@ _SCHEDULE = re.compile(
     r" (?:20[2-9][0-9]|\*|)\)"  # year
 )
 
+_SIZE = re.compile(r"nano|micro|small|medium|large|[1-9]\d{0,2}?xlarge|xlarge|metal(-[1-9]\d{0,2}xl)?")
+
 _API = "SageMaker API, ClusterInstanceGroupSpecification (botocore 1.44.8)"
 
 
@@ -44,11 +46,21 @@ def _types(group: InstanceGroup) -> Iterator[tuple[str, InstanceType | None]]:
 
 
 def _unknown_types(deployment: Deployment) -> Iterator[tuple[InstanceGroup, str, str, tuple[str, ...]]]:
-    """Groups with a type that nobody described: group, path, type, types that were probably meant."""
+    """Groups with a type that nobody described: group, path, type, types that were probably meant.
+
+    A size that a known family does not have yet is no misspelling: AWS adds sizes to its families.
+    """
+    families = {_family(name) for name in instances.names()}
     for _, group, path in deployment.groups():
         for name, facts in _types(group):
             if facts is None:
-                yield group, path, name, instances.near(name)
+                new = _family(name) in families and _SIZE.fullmatch(name.rpartition(".")[2])
+                yield group, path, name, () if new else instances.near(name)
+
+
+def _family(name: str) -> str:
+    """What stands before the size: `ml.p5`."""
+    return name.rpartition(".")[0]
 
 
 @rule(
@@ -108,6 +120,11 @@ def group_names_differ_in_more_than_case(deployment: Deployment) -> Iterator[Pro
                 )
 
 
+def _certain_groups(cluster: Cluster) -> int:
+    """How many groups a cluster certainly has: one of which not even the name is known may be left out at deploy."""
+    return sum(group.name is not UNKNOWN for group in cluster.groups)
+
+
 @rule(
     "HP1004",
     Severity.ERROR,
@@ -117,7 +134,7 @@ def group_names_differ_in_more_than_case(deployment: Deployment) -> Iterator[Pro
 )
 def groups_are_not_too_many(deployment: Deployment) -> Iterator[Problem]:
     for cluster in deployment.clusters:
-        if (count := len(cluster.groups)) > limits.GROUPS.high:
+        if (count := _certain_groups(cluster)) > limits.GROUPS.high:
             yield Problem(
                 path=cluster.path,
                 message=f"{count} instance groups",
@@ -134,7 +151,7 @@ def groups_are_not_too_many(deployment: Deployment) -> Iterator[Problem]:
 )
 def groups_fit_the_guides(deployment: Deployment) -> Iterator[Problem]:
     for cluster in deployment.clusters:
-        if limits.GROUPS_IN_GUIDES.high < (count := len(cluster.groups)) <= limits.GROUPS.high:
+        if limits.GROUPS_IN_GUIDES.high < (count := _certain_groups(cluster)) <= limits.GROUPS.high:
             yield Problem(
                 path=cluster.path,
                 message=f"{count} instance groups; AWS's guides say at most {limits.GROUPS_IN_GUIDES.high}",
@@ -151,7 +168,7 @@ def groups_fit_the_guides(deployment: Deployment) -> Iterator[Problem]:
 )
 def clusters_have_groups(deployment: Deployment) -> Iterator[Problem]:
     for cluster in deployment.clusters:
-        if not cluster.groups:
+        if not cluster.groups and not cluster.restricted:
             yield Problem(
                 path=cluster.path,
                 message="0 instance groups",
@@ -249,7 +266,9 @@ def instance_types_are_spelled_right(deployment: Deployment) -> Iterator[Problem
     for group, path, name, meant in _unknown_types(deployment):
         if meant:
             newer = (
-                f"; if the type is new, describe it: hp.InstanceType({name!r}, ...)" if name.startswith("ml.") else ""
+                f"; if the type is new, in the CDK describe it: hp.InstanceType({name!r}, ...)"
+                if name.startswith("ml.")
+                else ""
             )
             yield Problem(
                 path=path,
@@ -271,7 +290,8 @@ def instance_types_are_known(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{named(group)} has instance type {name!r}, which our catalogue does not have",
-                fix=f"if it is new, describe it: hp.InstanceType({name!r}, accelerators=..., efa=..., addresses=...)",
+                fix="see that the name is right; if it is new, in the CDK describe it: "
+                f"hp.InstanceType({name!r}, accelerators=..., efa=..., addresses=...)",
             )
 
 
@@ -350,15 +370,15 @@ def images_are_ami_ids(deployment: Deployment) -> Iterator[Problem]:
 @rule(
     "HP1016",
     Severity.ERROR,
-    title="A schedule is not one that the service takes",
+    title="A schedule is not one that CloudFormation takes",
     because="CloudFormation takes a part of EventBridge's cron only: minute and hour are single numbers",
     source="AWS::SageMaker::Cluster schema, ScheduleExpression (2026-10-20)",
 )
 def schedules_are_plain_cron(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
+    for cluster, group, path in deployment.groups():
         update = group.scheduled_update
-        if update is None or update is UNKNOWN or not isinstance(update.schedule, str):
-            continue
+        if update is None or update is UNKNOWN or not isinstance(update.schedule, str) or cluster.requested:
+            continue  # the API has no pattern for it
         if not _SCHEDULE.fullmatch(update.schedule):
             yield Problem(
                 path=path,

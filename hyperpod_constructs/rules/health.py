@@ -93,15 +93,16 @@ def checked_groups_have_spares(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{named(group)} has deep health checks and 0 spares: jobs wait while a new node is checked",
-                fix="take the checks off once the cluster is up (health_checks=()), or give the group a spare",
+                fix="leave OnStartDeepHealthChecks out once the cluster is up (health_checks=()), or give the group "
+                "a spare",
             )
 
 
 @rule(
     "HP1205",
-    Severity.ERROR,
-    title="Spot capacity on Slurm",
-    because="AWS documents spot for EKS clusters only; whether Slurm clusters take it is not confirmed",
+    Severity.WARNING,
+    title="Spot capacity on Slurm, where AWS does not settle whether it exists",
+    because="AWS documents spot for EKS clusters only; no page says that a Slurm cluster takes or refuses it",
     source="SageMaker developer guide, sagemaker-hyperpod-spot (October 2026)",
 )
 def spot_is_for_eks(deployment: Deployment) -> Iterator[Problem]:
@@ -110,5 +111,25 @@ def spot_is_for_eks(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{named(group)} is on spot capacity in a Slurm cluster",
-                fix="use OnDemand() or a TrainingPlan, or an EKS cluster",
+                fix="use OnDemand (OnDemand()) or TrainingPlanArn (a TrainingPlan), or an EKS cluster",
+            )
+
+
+@rule(
+    "HP1206",
+    Severity.WARNING,
+    title="A group asks for several kinds of capacity",
+    because="on demand, spot and a training plan are three ways to get the same nodes; that the service refuses two at "
+    "once is inferred, and which of them it would take is not documented",
+    source="SageMaker API, ClusterCapacityRequirements and TrainingPlanArn (botocore 1.44.8); inferred",
+)
+def groups_ask_for_one_kind_of_capacity(deployment: Deployment) -> Iterator[Problem]:
+    for _, group, path in deployment.groups():
+        others = [name for name in group.asked if name != "TrainingPlanArn"]
+        # An empty OnDemand beside a plan changes nothing that AWS describes.
+        if "Spot" in others and len(group.asked) > 1:
+            yield Problem(
+                path=path,
+                message=f"{named(group)} asks for {' and '.join(group.asked)}",
+                fix=f"keep one of {', '.join(group.asked)}",
             )

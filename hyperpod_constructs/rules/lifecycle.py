@@ -23,7 +23,7 @@ from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._words import named
 from hyperpod_constructs.rules.security import ScriptSource, granted
-from hyperpod_constructs.tokens import known
+from hyperpod_constructs.tokens import UNKNOWN, known
 
 _CONFIG: Final = "SageMaker API, ClusterLifeCycleConfig (botocore 1.44.8)"
 _TROUBLESHOOTING: Final = "awslabs/awsome-distributed-ai and ai-on-sagemaker-hyperpod, troubleshooting"
@@ -268,6 +268,8 @@ def _verdicts(role: Role, source: ScriptSource) -> dict[str, bool | None]:
 )
 def nodes_can_read_their_scripts(deployment: Deployment) -> Iterator[Problem]:
     for cluster, group, source in _readers(deployment):
+        if not {source.bucket, UNKNOWN}.isdisjoint(deployment.granting_buckets):
+            continue  # a bucket policy may open it to the role
         role = deployment.role(group.execution_role)
         lacks = [what for what, verdict in _verdicts(role, source).items() if verdict is False] if role else []
         if role is None or not lacks:

@@ -33,6 +33,14 @@ def _has_efa(group: InstanceGroup) -> bool:
     return group.facts is not None and bool(group.facts.efa_interfaces)
 
 
+def _checks_efa(group: InstanceGroup) -> bool:
+    """Whether the nodes of a group are known to go through the EFA check: accelerated ones, and where EFA is chosen."""
+    chosen = isinstance(group.network_interface, str) or (
+        group.facts is not None and group.facts.is_accelerated is True
+    )
+    return _has_efa(group) and chosen and group.instances != 0
+
+
 def _placements(deployment: Deployment) -> Iterator[tuple[str, str, VpcPlacement]]:
     """Every placement that is given, with the path of its owner and how a message names the owner."""
     for cluster in deployment.clusters:
@@ -59,12 +67,12 @@ def _zones(deployment: Deployment, placement: VpcPlacement) -> list[str]:
 
 
 def _efa_security_groups(deployment: Deployment) -> Iterator[tuple[Cluster, SecurityGroup, list[InstanceGroup]]]:
-    """Known security groups of nodes with EFA, by cluster, with the instance groups that use them."""
+    """Known security groups of nodes whose EFA is checked, by cluster, with the instance groups that use them."""
     for cluster in deployment.clusters:
         users: dict[str, list[InstanceGroup]] = {}
         for group in cluster.groups:
             placement = cluster.placement_of(group)
-            if not _has_efa(group) or not isinstance(placement, VpcPlacement):
+            if not _checks_efa(group) or not isinstance(placement, VpcPlacement):
                 continue
             for path in placement.security_groups if isinstance(placement.security_groups, tuple) else ():
                 if isinstance(path, str):
@@ -259,7 +267,9 @@ def _pools(deployment: Deployment) -> Iterator[_Pool]:
         if len(subnets) < len(placement.subnets) or not subnets or any(s.addresses is None for s in subnets):
             continue
         spread = len(subnets) > 1 and group.placement is not None
-        key = (frozenset(placement.subnets), len(subnets) > 1 and cluster.path, spread)
+        # Clusters under conditions may exclude each other, so none is added to another.
+        alone = cluster.conditional or len(subnets) > 1
+        key = (frozenset(placement.subnets), alone and cluster.path, spread)
         pools.setdefault(key, (subnets, spread, []))[2].append(demand)
     for subnets, spread, demands in pools.values():
         yield _Pool(subnets=subnets, spread=spread, demands=tuple(demands))
@@ -427,8 +437,10 @@ def placement_has_a_legal_size(deployment: Deployment) -> Iterator[Problem]:
             ("subnets", placement.subnets, limits.SUBNETS),
             ("security groups", placement.security_groups, limits.SECURITY_GROUPS),
         ):
-            if isinstance(given, tuple) and not limit.allows(len(given)):
-                message = f"{owner} has {len(given)} {what}"
+            # What is decided at deploy may also be left out there.
+            certain = sum(each is not UNKNOWN for each in given) if isinstance(given, tuple) else 0
+            if certain > limit.high or given == ():
+                message = f"{owner} has {certain} {what}"
                 yield Problem(path=path, message=message, fix=f"give it {limit.low:.0f} to {limit.high:.0f} {what}")
 
 

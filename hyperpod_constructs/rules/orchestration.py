@@ -69,7 +69,8 @@ def clusters_have_one_controller_group(deployment: Deployment) -> Iterator[Probl
             yield Problem(
                 path=cluster.path,
                 message=f"no controller group among {_listed(cluster.groups)}",
-                fix="add one group of one CPU instance, such as InstanceGroup.controller('ml.m5.4xlarge')",
+                fix="add one group of one CPU instance with SlurmConfig: {NodeType: Controller} "
+                "(InstanceGroup.controller('ml.m5.4xlarge'))",
             )
 
 
@@ -87,7 +88,7 @@ def controller_groups_have_one_instance(deployment: Deployment) -> Iterator[Prob
                 yield Problem(
                     path=cluster.path_of(group),
                     message=f"{named(group)} has {group.instances} controllers",
-                    fix="use count=1 and spares=0",
+                    fix="use InstanceCount 1 (count=1, spares=0)",
                 )
 
 
@@ -264,6 +265,29 @@ def slurm_roles_have_a_slurm_orchestrator(deployment: Deployment) -> Iterator[Pr
 
 
 @rule(
+    "HP2012",
+    Severity.ERROR,
+    title="Fields of EKS clusters in a Slurm cluster",
+    because="Kubernetes labels and taints, releases of the EKS image, Karpenter and tiered storage exist on EKS only",
+    source="SageMaker developer guide, managed-tier-checkpointing-setup and sagemaker-hyperpod-eks-autoscaling; API, "
+    "ClusterInstanceGroupSpecification (botocore 1.44.8)",
+)
+def slurm_clusters_have_no_eks_fields(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        if cluster.scheduler != "slurm":
+            continue
+        owners = [(cluster.path, "the cluster", cluster.eks_fields)]
+        owners += [(cluster.path_of(group), named(group), group.eks_fields) for group in cluster.groups]
+        for path, owner, names in owners:
+            if names:
+                yield Problem(
+                    path=path,
+                    message=f"{owner} has {' and '.join(names)} in a Slurm cluster",
+                    fix=f"leave {' and '.join(names)} out, or use EKS as orchestrator",
+                )
+
+
+@rule(
     "HP2101",
     Severity.ERROR,
     title="SlurmConfigStrategy together with Continuous provisioning",
@@ -430,8 +454,8 @@ def cluster_names_are_unique(deployment: Deployment) -> Iterator[Problem]:
             where = (place.file,)
         else:
             continue
-        if not isinstance(cluster.name, str):
-            continue
+        if not isinstance(cluster.name, str) or cluster.conditional:
+            continue  # clusters under conditions may exclude each other
         other = first.setdefault((*where, cluster.name), cluster.path)
         if other != cluster.path:
             yield Problem(

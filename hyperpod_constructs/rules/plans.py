@@ -48,7 +48,9 @@ def _described_plans(deployment: Deployment) -> list[list[Planned]]:
         cluster, _, path, plan = each
         arn = _arn(plan)
         place = (arn["region"], arn["account"]) if arn else (cluster.region, cluster.account)
-        key = (*place, plan.name) if isinstance(plan.name, str) else (path,)
+        # Clusters under conditions may exclude each other, so none is added to another.
+        sharing = (cluster.path if cluster.conditional else None, *place, plan.name)
+        key = sharing if isinstance(plan.name, str) else (path,)
         if isinstance(plan.count, int):
             by_plan.setdefault(key, []).append(each)
     return list(by_plan.values())
@@ -244,8 +246,8 @@ def plans_are_described(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{named(group)}: count, zone and dates of {_plan(plan)} are not checked",
-                fix=f"describe it: hp.TrainingPlan({plan.name!r}, count=..., zone=..., starts=..., ends=...), with "
-                "what `aws sagemaker list-training-plans` prints",
+                fix="compare them with what `aws sagemaker list-training-plans` prints; in the CDK describe the plan: "
+                f"hp.TrainingPlan({plan.name!r}, count=..., zone=..., starts=..., ends=...)",
             )
 
 

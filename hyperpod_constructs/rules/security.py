@@ -375,9 +375,10 @@ def _script_writers(deployment: Deployment, *, certain: bool) -> Iterator[Proble
 
 @rule(
     "HP7006",
-    Severity.ERROR,
+    Severity.WARNING,
     title="Nodes can write the scripts that run as root",
-    because="whoever runs a job on one node could then run code as root on every node that is started or replaced",
+    because="whoever runs a job on one node can then run code as root on every node that is started or replaced. The "
+    "deploy does not fail for it, and a bucket policy may deny the write: that alone makes it a warning",
     source="hyperpod_constructs: nodes only read what root runs",
 )
 def nodes_do_not_write_scripts(deployment: Deployment) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ gone with everything that a run has written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Literal
 
@@ -276,8 +277,10 @@ def scratch_has_no_customer_key(deployment: Deployment) -> Iterator[Problem]:
 )
 def lustre_has_one_subnet(deployment: Deployment) -> Iterator[Problem]:
     for file_system in deployment.file_systems:
-        if isinstance(file_system.subnets, tuple) and len(file_system.subnets) != catalog.SUBNETS:
-            count = len(file_system.subnets)
+        subnets = file_system.subnets if isinstance(file_system.subnets, tuple) else (UNKNOWN,)
+        # What is decided at deploy may also be left out there.
+        count = sum(subnet is not UNKNOWN for subnet in subnets)
+        if count > catalog.SUBNETS or (count < catalog.SUBNETS and UNKNOWN not in subnets):
             message = f"the file system has {count} subnets"
             yield Problem(path=file_system.path, message=message, fix="give it one, in the zone of its nodes")
 
@@ -408,25 +411,41 @@ _Side = tuple[str, tuple[SecurityGroup, ...]]
 """How a message names one end of the way, and its security groups."""
 
 
-def _closed(sender: _Side, receiver: _Side) -> Iterator[tuple[str, str]]:
-    """Message and fix for each end that does not let Lustre's ports through in one direction."""
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """One end that does not let all of Lustre's ports through in one direction.
+
+    Attributes:
+        message: What is closed.
+        fix: The rule to add.
+        unreachable: Whether the port that connections begin with is among them.
+    """
+
+    message: str
+    fix: str
+    unreachable: bool
+
+
+def _closed(sender: _Side, receiver: _Side) -> Iterator[_Closed]:
+    """Each end that does not let Lustre's ports through in one direction."""
     ends: tuple[tuple[Literal["egress", "ingress"], str, _Side, _Side], ...] = (
         ("egress", "out to", sender, receiver),
         ("ingress", "in from", receiver, sender),
     )
     for direction, way, (name, holders), (peer_name, peers) in ends:
         whom = "itself" if sender == receiver else peer_name
-        ranges = [
-            str(low) if low == high else f"{low}-{high}"
+        closed = [
+            (low, high)
             for low, high in catalog.PORTS
             if not all(_passes(holders, direction, peers, port) for port in range(low, high + 1))
         ]
-        if ranges:
-            ports = f"tcp {' and '.join(ranges)}"
+        if closed:
+            ports = f"tcp {' and '.join(str(low) if low == high else f'{low}-{high}' for low, high in closed)}"
             preposition = "to" if direction == "egress" else "from"
-            yield (
+            yield _Closed(
                 f"security groups of {name} do not let {ports} {way} {whom}",
                 f"add to {holders[0].path} an {direction} rule for {ports} {preposition} {peers[0].path}",
+                unreachable=catalog.PORTS[0] in closed,
             )
 
 
@@ -443,25 +462,49 @@ def _clients(deployment: Deployment, file_system: FileSystem) -> Iterator[_Side]
             yield f"the nodes of {named(*groups)}", security_groups
 
 
-@rule(
-    "HP3018",
-    Severity.ERROR,
-    title="Security groups do not let Lustre through",
-    because="mounts fail or hang unless TCP 988 and 1018 to 1023 are open both ways between nodes and file system, and "
-    "between the servers of the file system itself",
-    source="FSx for Lustre user guide, getting-started (October 2026); aws-samples/aws-hpc-recipes issue 50",
-)
-def lustre_ports_are_open(deployment: Deployment) -> Iterator[Problem]:
+def _lustre_ports(deployment: Deployment, *, unreachable: bool) -> Iterator[Problem]:
+    """What is closed: so that nothing connects to the file system, or so that some of the traffic is lost."""
     for file_system in deployment.file_systems:
         servers: _Side = ("the file system", _all_known(deployment, file_system.security_groups))
         if not servers[1]:
             continue
+        clients = list(_clients(deployment, file_system))
         ways = [(servers, servers)]
-        for nodes in _clients(deployment, file_system):
+        for nodes in clients:
             ways += [(nodes, servers), (servers, nodes)]
-        faults = dict.fromkeys(fault for sender, receiver in ways for fault in _closed(sender, receiver))
-        for message, fix in faults:
-            yield Problem(path=file_system.path, message=message, fix=fix)
+        faults: dict[_Closed, None] = {}
+        for sender, receiver in ways:
+            towards_nodes = receiver is not servers
+            for each in _closed(sender, receiver):
+                faults[replace(each, unreachable=each.unreachable and not towards_nodes)] = None
+        for fault in faults:
+            if fault.unreachable is unreachable:
+                yield Problem(path=file_system.path, message=fault.message, fix=fault.fix)
+
+
+@rule(
+    "HP3018",
+    Severity.ERROR,
+    title="Security groups let nothing reach the Lustre file system",
+    because="clients and the file system's own servers connect to TCP 988: FSx refuses a group that does not let that "
+    "port in from itself, and a mount without it hangs",
+    source="FSx for Lustre user guide, getting-started (October 2026); awslabs/awsome-distributed-ai pull 839",
+)
+def lustre_can_be_reached(deployment: Deployment) -> Iterator[Problem]:
+    yield from _lustre_ports(deployment, unreachable=True)
+
+
+@rule(
+    "HP3022",
+    Severity.WARNING,
+    title="Security groups do not let all of Lustre's traffic through",
+    because="AWS asks for TCP 988 and 1018 to 1023 both ways between nodes and file system, and between its servers; "
+    "mounts mostly work without the way back, because security groups let answers through, and hang when the servers "
+    "call back",
+    source="FSx for Lustre user guide, getting-started (October 2026); aws-samples/aws-hpc-recipes issue 50",
+)
+def lustre_ports_are_open(deployment: Deployment) -> Iterator[Problem]:
+    yield from _lustre_ports(deployment, unreachable=False)
 
 
 @rule(
@@ -498,9 +541,14 @@ def tiering_has_throughput_and_no_capacity(deployment: Deployment) -> Iterator[P
         if (capacity := known(lustre.capacity_gib)) is not None:
             faults.append((f"a capacity of {capacity:,} GiB", "leave it out: storage grows by itself"))
         if (per_tib := known(lustre.throughput_mbps_per_tib)) is not None:
-            faults.append((f"a throughput of {per_tib:,} MB/s/TiB", f"leave it out and give throughput_mbps, {_STEPS}"))
+            faults.append(
+                (
+                    f"a throughput of {per_tib:,} MB/s/TiB",
+                    f"leave it out and give ThroughputCapacity (throughput_mbps), {_STEPS}",
+                )
+            )
         if lustre.throughput_mbps is None:
-            faults.append(("no throughput", f"use {_STEPS}"))
+            faults.append(("no throughput", f"give ThroughputCapacity (throughput_mbps), {_STEPS}"))
         for got, fix in faults:
             yield Problem(path=file_system.path, message=f"intelligent tiering has {got}", fix=fix)
 

@@ -17,7 +17,8 @@ from hyperpod_constructs.tokens import known
 
 _VOLUME_API: Final = "SageMaker API, ClusterEbsVolumeConfig (botocore 1.44.8)"
 _MOUNT_PATH: Final = re.compile(r"(/[a-zA-Z0-9._-]+)+")
-"""MountPath as CloudFormation takes it; the API alone also takes doubled and trailing slashes."""
+_REQUESTED_MOUNT_PATH: Final = re.compile(r"/[a-zA-Z0-9._/-]+")
+"""MountPath as CloudFormation takes it, and as the API does: with doubled and trailing slashes too."""
 
 
 def _volumes(group: InstanceGroup) -> tuple[NodeVolume, ...]:
@@ -90,15 +91,17 @@ def volumes_fit_the_usual_quota(deployment: Deployment) -> Iterator[Problem]:
 @rule(
     "HP3016",
     Severity.ERROR,
-    title="Mount path is not one that CloudFormation takes",
-    because="its pattern is stricter than the API's: no doubled slash and none at the end",
-    source="AWS::SageMaker::Cluster schema, FsxLustreConfig and FsxOpenZfsConfig, MountPath",
+    title="Mount path is not one that the service takes",
+    because="CloudFormation's pattern is stricter than the API's: no doubled slash and none at the end",
+    source="AWS::SageMaker::Cluster schema, FsxLustreConfig and FsxOpenZfsConfig, MountPath; SageMaker API, "
+    "ClusterFsxMountPath (botocore 1.44.8)",
 )
 def mount_paths_are_legal(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
+    for cluster, group, path in deployment.groups():
+        pattern = _REQUESTED_MOUNT_PATH if cluster.requested else _MOUNT_PATH
         for mount in group.mounts if isinstance(group.mounts, tuple) else ():
             folder = known(mount.path)
-            if folder is not None and not _MOUNT_PATH.fullmatch(folder):
+            if folder is not None and not pattern.fullmatch(folder):
                 yield Problem(
                     path=path,
                     message=f"{named(group)} mounts {mount.kind} at {folder!r}",

@@ -7,6 +7,7 @@ import pytest
 from hyperpod_constructs.catalog import instances
 from hyperpod_constructs.catalog.instances import Accelerator, InstanceType
 from hyperpod_constructs.errors import InvalidValue
+from tests.counting import calls
 
 
 def known(name: str) -> InstanceType:
@@ -246,3 +247,8 @@ class TestNear:
     def test_what_is_near_exists(self) -> None:
         assert all(instances.find(name) for name in instances.near("ml.g5.49xlarge"))
         assert len(instances.near("ml.g5.49xlarge")) == 3
+
+    def test_of_a_new_name_are_looked_up_without_going_over_the_whole_catalogue(self) -> None:
+        instances.near("ml.zz9.xlarge")  # builds the tables
+        assert calls(lambda: instances.near("ml.zz8.huge")) < len(instances.names())
+        assert calls(lambda: instances.near("ml.zz8.huge")) == 1  # the lambda: known names are not looked up again

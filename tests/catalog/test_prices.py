@@ -96,6 +96,12 @@ class TestMeters:
         assert "unconfirmed" in found.source
         assert "AWS's FSx for Lustre pricing page is the authority" in found.source
 
+    @pytest.mark.parametrize(("throughput", "doubted"), [(125, False), (250, True), (500, False)])
+    def test_the_lustre_price_that_another_source_contradicts_says_so(self, throughput: int, doubted: bool) -> None:
+        found = prices.lustre_gib_month("PERSISTENT_2", throughput, "us-west-2")
+        assert found is not None
+        assert ("has 0.145 USD at 250 MB/s/TiB" in found.source) is doubted
+
     @pytest.mark.parametrize(
         ("deployment_type", "throughput", "region"),
         [("PERSISTENT_1", 200, "us-west-2"), ("PERSISTENT_2", None, "us-west-2"), ("PERSISTENT_2", 125, "cn-north-1")],

@@ -77,6 +77,75 @@ class TestWhatItCouldNotSee:
         assert (result.data["complete"], result.err) == (True, "")
 
 
+RESTRICTED = CLUSTER.replace(
+    "InstanceGroups:", "RestrictedInstanceGroups: [{InstanceGroupName: r}]\n      InstanceGroups:"
+)
+
+
+class TestRestrictedGroups:
+    def test_have_no_price_and_make_the_cost_incomplete(self, run: Run) -> None:
+        data = run("cost", "a.yaml", "--region", "us-east-1", "--format", "json", a_yaml=RESTRICTED).data
+        assert (data["usd_per_hour"], data["complete"]) == (265.1136, False)
+        assert data["not_priced"] == [
+            {
+                "path": "a.yaml/Train/RestrictedInstanceGroups",
+                "item": "restricted instances",
+                "why": "restricted instance groups are not read by this version",
+            }
+        ]
+
+    def test_that_are_known_only_at_deploy_may_be_there(self, run: Run) -> None:
+        text = RESTRICTED.replace("[{InstanceGroupName: r}]", "{'Fn::Transform': {Name: M}}")
+        assert run("cost", "a.yaml", "--region", "us-east-1", "--format", "json", a_yaml=text).data["complete"] is False
+
+    @pytest.mark.parametrize("groups", ["[]", "null", "!Ref AWS::NoValue"])
+    def test_that_are_none_change_nothing(self, run: Run, groups: str) -> None:
+        text = RESTRICTED.replace("[{InstanceGroupName: r}]", groups)
+        assert run("cost", "a.yaml", "--region", "us-east-1", "--format", "json", a_yaml=text).data["complete"] is True
+
+    def test_of_a_request_count_too(self, run: Run) -> None:
+        request = '{"ClusterName": "nova", "RestrictedInstanceGroups": [{"InstanceGroupName": "r"}]}'
+        result = run("cost", "a.json", "--region", "us-east-1", a_json=request)
+        assert result.out.startswith("not known: 1 item not priced\n")
+        assert "a.json/nova/RestrictedInstanceGroups" in result.out
+
+
+class TestConditions:
+    EITHER = (
+        "Parameters: {E: {Type: String}}\n"
+        "Conditions: {A: !Equals [!Ref E, a], Never: !Equals [a, b]}\n"
+        + EVERYTHING.replace("AWS::SageMaker::Cluster", "AWS::SageMaker::Cluster\n    Condition: A")
+        + "  Other: {Type: 'AWS::S3::Bucket', Condition: A}\n"
+        + "  Gone: {Type: 'AWS::FSx::FileSystem', Condition: Never}\n"
+    )
+
+    def test_that_nobody_can_decide_are_counted_and_it_is_said(self, run: Run) -> None:
+        result = run("cost", "a.yaml", "--region", "us-east-1", a_yaml=self.EITHER)
+        assert result.out.startswith("265.98 USD/h")
+        assert (
+            "counted in every total, though a condition decides at deploy whether it is made: a.yaml/Train\n"
+            in result.out
+        )
+        data = run("cost", "a.yaml", "--format", "json").data
+        assert data["conditional"] == ["a.yaml/Train"]
+
+    def test_that_are_absent_are_not_mentioned(self, run: Run) -> None:
+        assert "condition" not in run("cost", "a.yaml", "--region", "us-east-1", a_yaml=EVERYTHING).out
+
+
+def test_what_a_template_maps_by_region_is_known_where_the_region_is_given(run: Run) -> None:
+    mapped = "Mappings: {Types: {us-east-1: {gpu: ml.p5.48xlarge}}}\n" + CLUSTER.replace(
+        "InstanceType: ml.p5.48xlarge", "InstanceType: !FindInMap [Types, !Ref AWS::Region, gpu]"
+    )
+    assert run("cost", "a.yaml", "--region", "us-east-1", a_yaml=mapped).out.startswith("265.11 USD/h (estimate);")
+
+
+def test_a_file_system_without_a_cluster_stands_in_the_region_given(run: Run) -> None:
+    out = run("cost", "fs.yaml", "--region", "us-west-2", fs_yaml=BAD_LUSTRE).out
+    assert out.startswith("0.86 USD/h (estimate); ")
+    assert "Region is not known" not in out
+
+
 class TestARefusedAssembly:
     @pytest.mark.parametrize("verb", ["cost", "summary"])
     def test_is_not_priced_or_summed_up(self, run: Run, tmp_path: Path, verb: str) -> None:

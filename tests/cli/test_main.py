@@ -193,6 +193,17 @@ print(sorted(m for m in sys.modules if m.startswith(("hyperpod_constructs.", "ya
             "['hyperpod_constructs.cli', 'hyperpod_constructs.errors', 'hyperpod_constructs.version']"
         )
 
+    @pytest.mark.parametrize(("name", "loaded"), [("a.json", "[]"), ("a.yaml", "['yaml']")])
+    def test_json_is_checked_without_a_yaml_parser(self, tmp_path: Path, name: str, loaded: str) -> None:
+        (tmp_path / name).write_text('{"Resources": {}}' if name == "a.json" else "Resources: {}")
+        code = """
+import sys
+from hyperpod_constructs.cli import main
+main(sys.argv[1:])
+print([m for m in ("yaml", "traceback") if m in sys.modules], file=sys.stderr)
+"""
+        assert command("check", name, cwd=tmp_path, code=code).stderr.splitlines()[-1] == loaded
+
     def test_the_exit_code_reaches_the_shell(self, tmp_path: Path) -> None:
         (tmp_path / "fs.yaml").write_text(BAD_LUSTRE)
         assert command("check", "fs.yaml", cwd=tmp_path).returncode == 1

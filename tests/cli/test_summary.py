@@ -90,6 +90,27 @@ class TestExitCode:
         assert run("summary", "train.yaml", train_yaml=CLUSTER).code == 1
 
 
+class TestRestrictedGroups:
+    @pytest.fixture
+    def restricted(self) -> str:
+        return CLUSTER.replace(
+            "    Properties:\n", "    Properties:\n      RestrictedInstanceGroups: [{InstanceGroupName: r}]\n"
+        )
+
+    def test_are_not_counted_and_the_totals_they_belong_to_say_so(self, run: Run, restricted: str) -> None:
+        lines = run("summary", "a.yaml", "--region", "us-east-1", a_yaml=restricted).out.splitlines()
+        assert lines[1] == "  nodes         4 usable, 0 spare, 1 for controller and login"
+        where = "a.yaml/Train/RestrictedInstanceGroups"
+        assert lines[3] == f"  not counted   {where}: restricted instance groups are not read by this version"
+        assert any(line.split()[1:4] == ["at", "least", "129"] for line in lines)  # addresses
+        assert any("at least 5  Total number of instances" in line for line in lines)
+
+    def test_are_no_group_for_the_rules(self, run: Run, restricted: str) -> None:
+        data = run("summary", "a.yaml", "--format", "json", a_yaml=restricted).data
+        assert not [each for each in data["findings"] if each["path"].endswith("RestrictedInstanceGroups")]
+        assert data["clusters"][0]["uncounted"] == ["a.yaml/Train/RestrictedInstanceGroups"]
+
+
 class TestWithoutMuchToSay:
     def test_a_template_without_a_cluster_is_short(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "bucket.yaml").write_text("Resources: {B: {Type: 'AWS::SNS::Topic'}}")

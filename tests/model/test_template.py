@@ -190,6 +190,26 @@ class TestAWholeTemplate:
             assert training.locations[path] == Location(str(TRAINING), lines.index(start) + 1)
 
 
+class TestAGroupBehindOneThatAConditionTakesOut:
+    def test_is_found_at_its_own_line(self, tmp_path: Path) -> None:
+        basics = {"InstanceCount": 1, "ExecutionRole": "role"}
+        groups = [
+            {"Fn::If": ["Never", {"InstanceGroupName": "login", **basics}, {"Ref": "AWS::NoValue"}]},
+            {"InstanceGroupName": "p5", **basics, "InstanceCount": "x"},
+        ]
+        cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": groups}}
+        file = tmp_path / "app.json"
+        conditions = {"Never": {"Fn::Equals": ["a", "b"]}}
+        file.write_text(json.dumps({"Conditions": conditions, "Resources": {"C": cluster}}, indent=1))
+        read = template.read(file)
+        lines = file.read_text().splitlines()
+        group = next(n for n, line in enumerate(lines) if '"InstanceGroupName": "p5"' in line)
+        assert read.locations["app.json/C/p5"].line == group
+        assert [each.location.line for each in read.invalid if each.location] == [
+            next(n for n, line in enumerate(lines, start=1) if '"InstanceCount": "x"' in line)
+        ]
+
+
 class TestACreateClusterRequest:
     @pytest.fixture
     def request_file(self, tmp_path: Path) -> Path:

@@ -49,6 +49,11 @@ class TestBudgets:
             Notification(kind="FORECASTED", threshold=100, subscribers=subscribers),
         )
 
+    def test_have_their_type(self, deployment_of: Any) -> None:
+        usage = {"TimeUnit": "MONTHLY", "BudgetType": "USAGE", "BudgetLimit": {"Amount": 100, "Unit": "Hrs"}}
+        (budget,) = deployment_of({"B": self.budget(Budget=usage)}).budgets
+        assert (budget.kind, budget.unit) == ("USAGE", "Hrs")
+
     def test_with_a_wrong_unit_of_time_are_reported(self, deployment_of: Any) -> None:
         read = deployment_of({"B": self.budget(Budget={"TimeUnit": "WEEKLY", "BudgetType": "COST"})})
         assert read.budgets[0].time_unit is UNKNOWN
@@ -69,6 +74,15 @@ class TestTopics:
     def test_have_the_services_that_may_publish(self, deployment_of: Any, principal: object, publishers: Any) -> None:
         read = deployment_of({"T": TOPIC, "P": policy(principal)}, **SECTIONS)
         assert read.topics == (Topic(path="app.json/T", publishers=publishers),)
+
+    def test_may_have_no_policy_at_all(self, deployment_of: Any) -> None:
+        assert deployment_of({"T": TOPIC}).topics[0].has_policy is False
+
+    def test_that_an_unread_nested_stack_gets_are_incomplete(self, deployment_of: Any) -> None:
+        parameters = {"TemplateURL": "https://s3.amazonaws.com/org/policy.yaml", "Parameters": {"T": {"Ref": "T"}}}
+        nested = {"Type": "AWS::CloudFormation::Stack", "Properties": parameters}
+        read = deployment_of({"T": TOPIC, "Other": TOPIC, "N": nested})
+        assert [topic.complete for topic in read.topics] == [False, True]
 
     def test_may_have_an_inline_policy(self, deployment_of: Any) -> None:
         inline = policy(BUDGETS, TopicArn={"Ref": "T"}) | {"Type": "AWS::SNS::TopicInlinePolicy"}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -412,3 +412,76 @@ class TestACluster:
         assert read.clusters[0].placement == VpcPlacement(
             subnets=("subnet-1", "app.json/Net"), security_groups=(UNKNOWN,)
         )
+
+
+class TestFieldsThatOnlySomeClustersHave:
+    def test_of_eks_are_named_where_they_certainly_are_there(self, group_of: Any) -> None:
+        group, invalid = group_of({"KubernetesConfig": {"Labels": {"a": "b"}}, "ImageReleaseVersion": UNDECIDABLE})
+        assert (group.eks_fields, invalid) == (("KubernetesConfig",), [])
+
+    def test_of_eks_clusters_count_only_if_they_are_turned_on(self, cluster_of: Any) -> None:
+        features = {
+            "AutoScaling": {"Mode": "Disable"},
+            "TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20},
+        }
+        assert cluster_of(features).clusters[0].eks_fields == ("TieredStorageConfig",)
+
+    @pytest.mark.parametrize(
+        ("properties", "asked"),
+        [
+            ({"TrainingPlanArn": ARN, "CapacityRequirements": {"Spot": {}}}, ("Spot", "TrainingPlanArn")),
+            ({"CapacityRequirements": {"Spot": {}, "OnDemand": {}}}, ("OnDemand", "Spot")),
+            ({"CapacityRequirements": {"Spot": {}}}, ()),
+            ({"TrainingPlanArn": ARN, "CapacityRequirements": UNDECIDABLE}, ()),
+        ],
+    )
+    def test_of_capacity_are_named_where_there_are_several(self, group_of: Any, properties: Any, asked: Any) -> None:
+        assert group_of(properties)[0].asked == asked
+
+    def test_of_restricted_groups_are_noted(self, cluster_of: Any) -> None:
+        restricted = [{"InstanceGroupName": "rig"}]
+        assert cluster_of({"RestrictedInstanceGroups": restricted}).clusters[0].restricted is True
+        assert cluster_of({}).clusters[0].restricted is False
+
+
+class TestAnOrchestratorUnderAnUndecidableCondition:
+    MAYBE: ClassVar[dict[str, Any]] = {"Fn::If": ["Maybe", {"ClusterArn": "arn:eks"}, {"Ref": "AWS::NoValue"}]}
+    OR_ELSE: ClassVar[dict[str, Any]] = {"Fn::If": ["Maybe", {"Ref": "AWS::NoValue"}, {}]}
+
+    @pytest.mark.parametrize(
+        ("orchestrator", "read_as"),
+        [
+            ({"Eks": MAYBE, "Slurm": OR_ELSE}, UNKNOWN),
+            ({"Eks": MAYBE, "Slurm": {}}, Slurm()),
+            ({"Eks": {"ClusterArn": "arn:eks"}, "Slurm": OR_ELSE}, Eks(cluster="arn:eks")),
+        ],
+    )
+    def test_is_the_one_that_is_certain(self, cluster_of: Any, orchestrator: Any, read_as: object) -> None:
+        read = cluster_of({"Orchestrator": orchestrator})
+        assert (read.clusters[0].orchestrator, refused(read)) == (read_as, [])
+
+
+class TestUnderAMacro:
+    def test_what_is_left_out_may_be_added(self, deployment_of: Any) -> None:
+        group = {"InstanceGroupName": "p5", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 4}
+        properties = {"InstanceGroups": [group], "Orchestrator": {"Eks": {"ClusterArn": "arn:eks"}}}
+        resources = {"C": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}}
+        read = deployment_of(resources, Transform="Company")
+        (cluster,) = read.clusters
+        assert (cluster.placement, cluster.orchestrator) == (UNKNOWN, Eks(cluster="arn:eks"))
+        assert (cluster.groups[0].execution_role, cluster.groups[0].count) == (UNKNOWN, 4)
+        assert read.invalid == ()
+
+    def test_is_said(self, deployment_of: Any) -> None:
+        (unseen,) = deployment_of({"C": {"Type": "AWS::SageMaker::Cluster"}}, Transform="Company").unseen
+        assert (unseen.kind, unseen.what) == ("macro", "Company")
+
+
+class TestScriptsInABucketOfTheTemplate:
+    @pytest.mark.parametrize(
+        ("bucket", "uri"), [({"BucketName": "acme-scripts"}, "s3://acme-scripts/lcs"), ({}, "s3://*")]
+    )
+    def test_lie_where_the_template_names_it(self, group_of: Any, bucket: Any, uri: str) -> None:
+        lifecycle = {"SourceS3Uri": {"Fn::Sub": "s3://${B}/lcs"}, "OnInitComplete": "a.sh"}
+        group, _ = group_of({"LifeCycleConfig": lifecycle}, B={"Type": "AWS::S3::Bucket", "Properties": bucket})
+        assert group.lifecycle == Lifecycle(source_uri=uri, on_init_complete="a.sh")

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from hyperpod_constructs.model import template
 from hyperpod_constructs.model.identity import Role, Statement
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.model.conftest import refused
@@ -118,6 +120,21 @@ class TestAttachedPolicies:
         read = deployment_of({"R": role(), "Other": role(), "P": policy}, **SECTIONS)
         assert [(each.statements, each.complete) for each in read.roles] == [((), False), ((), True)]
 
+    def test_belong_to_the_role_of_their_own_template_where_two_have_the_name(self, tmp_path: Any) -> None:
+        policy = {"Type": "AWS::IAM::Policy", "Properties": {"PolicyDocument": DOCUMENT, "Roles": ["node"]}}
+        for name in ("a", "b"):
+            resources = {"R": role(RoleName="node"), "P": policy}
+            (tmp_path / f"{name}.json").write_text(json.dumps({"Resources": resources}))
+        read = template.read(tmp_path)
+        assert [(each.statements, each.complete) for each in read.roles] == [((DESCRIBE,), True)] * 2
+
+    def test_of_a_name_that_several_have_make_all_of_them_incomplete(self, tmp_path: Any) -> None:
+        policy = {"Type": "AWS::IAM::Policy", "Properties": {"PolicyDocument": DOCUMENT, "Roles": ["node"]}}
+        for name, resources in {"a": {"R": role(RoleName="node")}, "b": {"R": role(RoleName="node")}}.items():
+            (tmp_path / f"{name}.json").write_text(json.dumps({"Resources": resources}))
+        (tmp_path / "c.json").write_text(json.dumps({"Resources": {"P": policy}}))
+        assert [(each.statements, each.complete) for each in template.read(tmp_path).roles] == [((), False)] * 2
+
     def test_of_a_role_nobody_knows_make_every_role_incomplete(self, deployment_of: Any) -> None:
         policy = {"Type": "AWS::IAM::Policy", "Properties": {"PolicyDocument": DOCUMENT, "Roles": [UNDECIDABLE]}}
         read = deployment_of({"R": role(), "Other": role(), "P": policy}, **SECTIONS)
@@ -171,3 +188,27 @@ class TestStatements:
         read = deployment_of({"R": role(Policies=[{"PolicyName": "p", "PolicyDocument": "{"}])})
         assert read.roles[0].complete is False
         assert refused(read) == ["Policies[0].PolicyDocument is '{'; use a map"]
+
+
+class TestBucketPolicies:
+    def policy(self, bucket: object, **statement: Any) -> dict[str, Any]:
+        basics = {"Effect": "Allow", "Action": "s3:GetObject", "Principal": "*", "Resource": "*"}
+        properties = {"Bucket": bucket, "PolicyDocument": {"Statement": {**basics, **statement}}}
+        return {"Type": "AWS::S3::BucketPolicy", "Properties": properties}
+
+    @pytest.mark.parametrize(
+        ("bucket", "names"),
+        [("scripts", ("scripts",)), ({"Ref": "Named"}, ("acme",)), ({"Ref": "Made"}, ()), (UNDECIDABLE, (UNKNOWN,))],
+    )
+    def test_that_let_somebody_read_are_known_by_bucket(
+        self, deployment_of: Any, bucket: object, names: object
+    ) -> None:
+        buckets = {
+            "Named": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "acme"}},
+            "Made": {"Type": "AWS::S3::Bucket"},
+        }
+        assert deployment_of({**buckets, "P": self.policy(bucket)}, **SECTIONS).granting_buckets == names
+
+    @pytest.mark.parametrize("statement", [{"Effect": "Deny"}, {"Action": "s3:PutObject"}])
+    def test_that_let_nobody_read_do_not_count(self, deployment_of: Any, statement: dict[str, Any]) -> None:
+        assert deployment_of({"P": self.policy("scripts", **statement)}).granting_buckets == ()

@@ -115,6 +115,41 @@ class TestSeparateRules:
         assert read.security_groups == (SecurityGroup(path="app.json/G", rules=(ALL_EGRESS,)),)
 
 
+class TestWhatNobodyCanRead:
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            "Custom::Rules",
+            "AWS::CloudFormation::CustomResource",
+            "Acme::Network::Rules::MODULE",
+            "AWS::CloudFormation::Stack",
+        ],
+    )
+    def test_may_give_rules_to_the_groups_that_it_refers_to(self, deployment_of: Any, kind: str) -> None:
+        dark = {"Type": kind, "Properties": {"Given": [{"Fn::Sub": "${G.GroupId}"}]}}
+        read = deployment_of({"G": {"Type": GROUP}, "Other": {"Type": GROUP}, "D": dark})
+        assert [group.complete for group in read.security_groups] == [False, True]
+
+    def test_may_get_a_group_that_a_condition_chooses(self, deployment_of: Any) -> None:
+        chosen = {"Fn::If": ["Maybe", {"Fn::GetAtt": ["G", "GroupId"]}, "sg-1"]}
+        dark = {"Type": "Custom::Rules", "Properties": {"Group": chosen}}
+        read = deployment_of({"G": {"Type": GROUP}, "Other": {"Type": GROUP}, "D": dark}, **SECTIONS)
+        assert [group.complete for group in read.security_groups] == [False, True]
+
+    @pytest.mark.parametrize(
+        ("transform", "complete"),
+        [
+            ("CompanyMacro", False),
+            (["AWS::LanguageExtensions", "CompanyMacro"], False),
+            ({"Name": "AWS::Include", "Parameters": {"Location": "s3://x/y"}}, False),
+            (["AWS::Serverless-2016-10-31", "AWS::LanguageExtensions"], True),
+        ],
+    )
+    def test_may_be_a_macro_over_the_template(self, deployment_of: Any, transform: Any, complete: bool) -> None:
+        read = deployment_of({"G": {"Type": GROUP}}, Transform=transform)
+        assert read.security_groups[0].complete is complete
+
+
 class TestEgressOfAGroupWithoutEgressRules:
     def test_is_what_ec2_gives_it(self, deployment_of: Any) -> None:
         assert deployment_of({"G": {"Type": GROUP}}).security_groups[0].rules == (ALL_EGRESS,)

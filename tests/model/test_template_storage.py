@@ -67,6 +67,14 @@ class TestLustre:
         (made,) = deployment_of({"Fs": {"Type": "AWS::FSx::FileSystem", "Properties": properties}}).file_systems
         assert made.lustre.capacity_gib is UNKNOWN
 
+    def test_type_is_that_of_the_backup_unless_it_is_given(self, deployment_of: Any) -> None:
+        backup: dict[str, Any] = {"BackupId": "backup-0123456789abcdef0"}
+        made = deployment_of(
+            {"F": file_system(**backup), "G": file_system({"DeploymentType": "PERSISTENT_2"}, **backup)}
+        ).file_systems
+        assert [each.lustre.deployment_type for each in made] == [UNKNOWN, "PERSISTENT_2"]
+        assert {each.lustre.throughput_mbps_per_tib for each in made} == {UNKNOWN}
+
 
 class TestRetention:
     @pytest.mark.parametrize(

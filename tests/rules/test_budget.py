@@ -101,6 +101,11 @@ class TestTopicsLetBudgetsPublish:
             f"HP0004 the policy of this topic lets {got} publish, and a budget sends to it | {self.fix}"
         ]
 
+    def test_says_where_there_is_no_policy(self) -> None:
+        assert told("HP0004", with_topic(publishers=(), has_policy=False)) == [
+            f"HP0004 this topic has no policy, and a budget sends to it | {self.fix}"
+        ]
+
     def test_a_topic_of_two_notices_is_named_once(self) -> None:
         judged = Deployment(budgets=budget(notifications=(notice(), notice())).budgets, topics=(topic(publishers=()),))
         assert len(told("HP0004", judged)) == 1
@@ -160,7 +165,14 @@ class TestLimitsAreInTheCurrencyOfTheAccount:
 
     @pytest.mark.parametrize(
         "fields",
-        [{"unit": "USD"}, {"unit": "CNY", "region": "cn-north-1"}, {"unit": "CNY", "region": None}, {"unit": UNKNOWN}],
+        [
+            {"unit": "USD"},
+            {"unit": "CNY", "region": "cn-north-1"},
+            {"unit": "CNY", "region": None},
+            {"unit": UNKNOWN},
+            {"unit": "Hrs", "kind": "USAGE"},
+            {"unit": "EUR", "kind": UNKNOWN},
+        ],
     )
     def test_is_silent_on_these_and_on_what_is_not_known(self, fields: dict[str, object]) -> None:
         assert told("HP0007", budget(**fields)) == []

@@ -32,7 +32,7 @@ from tests.rules.builders import (
     told,
 )
 
-KNOWN = ("described", "spares")
+KNOWN = ("described", "spares", "asked", "eks_fields")
 """Fields that readers always know."""
 
 
@@ -126,6 +126,14 @@ class TestNumberOfGroups:
     @pytest.mark.parametrize("number", [1, 20])
     def test_is_silent_in_between(self, rule: str, number: int) -> None:
         assert told(rule, deployment(cluster(groups=many(number)))) == []
+
+    def test_is_silent_on_a_cluster_of_restricted_groups(self) -> None:
+        assert told("HP1006", deployment(cluster(groups=(), restricted=True))) == []
+
+    def test_groups_that_may_be_left_out_are_not_counted(self) -> None:
+        maybe = tuple(compute(name=UNKNOWN, count=UNKNOWN) for _ in range(101))
+        judged = deployment(cluster(groups=maybe))
+        assert told("HP1004", judged) == told("HP1005", judged) == []
 
     @pytest.mark.parametrize("rule", ["HP1004", "HP1005", "HP1006"])
     def test_unknown_groups_count_as_groups(self, rule: str) -> None:
@@ -224,14 +232,15 @@ class TestInstanceTypesAreSpelledRight:
             "HP1010 group 'p5' has instance type 'p5.48xlarge', which is no known type | use ml.p5.48xlarge"
         ]
 
-    def test_a_new_size_of_a_known_family_has_a_way_out(self) -> None:
-        assert of_slurm("HP1010", compute(instance_type="ml.p5.96xlarge")) == [
-            (
-                "HP1010 group 'p5' has instance type 'ml.p5.96xlarge', which is no known type | "
-                "use one of ml.p5.4xlarge, ml.p5.48xlarge; if the type is new, describe it: "
-                "hp.InstanceType('ml.p5.96xlarge', ...)"
-            )
-        ]
+    @pytest.mark.parametrize("size", ["96xlarge", "metal", "metal-48xl", "large"])
+    def test_a_new_size_of_a_known_family_is_no_misspelling(self, size: str) -> None:
+        group = compute(instance_type=f"ml.p5.{size}")
+        assert of_slurm("HP1010", group) == []
+        assert len(of_slurm("HP1011", group)) == 1
+
+    @pytest.mark.parametrize("name", ["ml.p5.48xlarg", "ml.p5.48lxarge", "ml.p5.048xlarge", "p5.96xlarge"])
+    def test_what_no_type_is_ever_called_is_one(self, name: str) -> None:
+        assert len(of_slurm("HP1010", compute(instance_type=name))) == 1
 
     def test_looks_at_flexible_types_too(self) -> None:
         assert of_slurm("HP1010", compute(instance_type=None, flexible_types=("ml.p5.48xlarge", "p5en.48xlarge"))) == [
@@ -253,7 +262,8 @@ class TestInstanceTypesAreKnown:
         assert of_slurm("HP1011", compute(instance_type="ml.p7.48xlarge")) == [
             (
                 "HP1011 group 'p5' has instance type 'ml.p7.48xlarge', which our catalogue does not have | "
-                "if it is new, describe it: hp.InstanceType('ml.p7.48xlarge', accelerators=..., efa=..., addresses=...)"
+                "see that the name is right; if it is new, in the CDK describe it: "
+                "hp.InstanceType('ml.p7.48xlarge', accelerators=..., efa=..., addresses=...)"
             )
         ]
 
@@ -358,6 +368,10 @@ class TestSchedulesArePlainCron:
     @pytest.mark.parametrize("schedule", ["cron(0 3 ? * SUN *)", "cron(30 23 31 */3 ? 2027)", "cron(0 3 ? * 7#1 *)"])
     def test_is_silent_on_what_the_schema_takes(self, schedule: str) -> None:
         assert of_slurm("HP1016", compute(scheduled_update=ScheduledUpdate(schedule=schedule))) == []
+
+    def test_is_silent_on_a_request_for_which_no_pattern_is_written(self) -> None:
+        group = compute(scheduled_update=ScheduledUpdate(schedule="cron(0 3 * * ? *)"))
+        assert of_slurm("HP1016", group, requested=True) == []
 
     def test_is_silent_on_what_is_not_known(self) -> None:
         token = without_tokens(ScheduledUpdate(schedule="${Token[TOKEN.7]}"))

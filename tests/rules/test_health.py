@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import (
     Spot,
 )
+from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import (
     cluster,
@@ -89,7 +91,8 @@ class TestCheckedGroupsHaveSpares:
         assert of_slurm("HP1204", compute(health_checks=("InstanceStress",))) == [
             (
                 "HP1204 group 'p5' has deep health checks and 0 spares: jobs wait while a new node is checked | "
-                "take the checks off once the cluster is up (health_checks=()), or give the group a spare"
+                "leave OnStartDeepHealthChecks out once the cluster is up (health_checks=()), "
+                "or give the group a spare"
             )
         ]
 
@@ -103,13 +106,17 @@ class TestCheckedGroupsHaveSpares:
 
 class TestSpotIsForEks:
     said = (
-        "HP1205 group 'p5' is on spot capacity in a Slurm cluster | use OnDemand() or a TrainingPlan, or an EKS cluster"
+        "HP1205 group 'p5' is on spot capacity in a Slurm cluster | "
+        "use OnDemand (OnDemand()) or TrainingPlanArn (a TrainingPlan), or an EKS cluster"
     )
 
-    def test_slurm_is_refused(self) -> None:
+    def test_is_a_warning_because_no_page_settles_it(self) -> None:
+        assert RULES["HP1205"].severity is Severity.WARNING
+
+    def test_slurm_is_named(self) -> None:
         assert of_slurm("HP1205", compute(capacity=Spot())) == [self.said]
 
-    def test_slurm_in_its_old_form_is_refused(self) -> None:
+    def test_slurm_in_its_old_form_is_named(self) -> None:
         old = compute(capacity=Spot(), node_type=None, partitions=())
         assert told("HP1205", deployment(cluster(groups=(old,), orchestrator=None))) == [self.said]
 
@@ -119,3 +126,15 @@ class TestSpotIsForEks:
     def test_is_silent_on_what_is_not_known(self) -> None:
         assert of_slurm("HP1205", compute(capacity=Spot()), orchestrator=UNKNOWN) == []
         assert of_slurm("HP1205", compute(capacity=UNKNOWN)) == []
+
+
+class TestGroupsAskForOneKindOfCapacity:
+    def test_names_all_of_them(self) -> None:
+        assert of_slurm("HP1206", compute(asked=("Spot", "TrainingPlanArn"))) == [
+            "HP1206 group 'p5' asks for Spot and TrainingPlanArn | keep one of Spot, TrainingPlanArn"
+        ]
+        assert len(of_slurm("HP1206", compute(asked=("OnDemand", "Spot")))) == 1
+
+    @pytest.mark.parametrize("asked", [(), ("OnDemand", "TrainingPlanArn")])
+    def test_is_silent_on_one_and_on_a_plan_beside_the_default(self, asked: tuple[str, ...]) -> None:
+        assert of_slurm("HP1206", compute(asked=asked)) == []

@@ -291,6 +291,13 @@ class TestNodesCanReadTheirScripts(Reading):
             )
         ]
 
+    @pytest.mark.parametrize(("buckets", "findings"), [(("acme-scripts",), 0), ((UNKNOWN,), 0), (("other",), 1)])
+    def test_a_bucket_policy_may_grant_it(self, buckets: tuple[Any, ...], findings: int) -> None:
+        its = Role(path="Role", trusts=("sagemaker.amazonaws.com",), managed_policies=(NODE_POLICY,))
+        group = compute(lifecycle=lifecycle(source_uri="s3://acme-scripts/lcs"), execution_role="Role")
+        judged = deployment(slurm_cluster(group), roles=(its,), granting_buckets=buckets)
+        assert len(told("HP5009", judged)) == findings
+
     def test_another_bucket_does_not_count(self) -> None:
         assert len(self.of(LISTING, statement(("s3:GetObject",), ("arn:aws:s3:::acme-scripts-old/*",)))) == 1
 

@@ -89,6 +89,13 @@ class TestEfaPassesSecurityGroups:
     def test_nodes_without_efa_need_no_such_rule(self) -> None:
         assert self.of(instance_type="ml.m5.4xlarge") == []
 
+    def test_neither_do_cpu_nodes_that_could_have_it_unless_they_ask(self) -> None:
+        assert self.of(instance_type="ml.c6i.32xlarge") == []
+        assert len(self.of(instance_type="ml.c6i.32xlarge", network_interface="efa")) == 1
+
+    def test_neither_does_a_group_without_nodes(self) -> None:
+        assert self.of(count=0) == []
+
     @pytest.mark.parametrize("rules", [(), (IN,), (OUT, *OTHERS)])
     def test_is_silent_on_a_group_of_which_not_all_is_known(self, rules: tuple[Rule, ...]) -> None:
         assert self.of(*rules, complete=False) == []
@@ -218,6 +225,10 @@ class TestAddressesSuffice:
     def test_clusters_that_share_a_subnet_count_together(self) -> None:
         two = (cluster(groups=(compute(count=4),)), cluster(path="Other", groups=(compute(name="b", count=4),)))
         assert len(told("HP4003", deployment(*two, subnets=(SMALL,)))) == 1
+
+    def test_clusters_under_conditions_are_not_added_up(self) -> None:
+        either = [cluster(path=path, groups=(compute(count=4),), conditional=True) for path in ("A", "B")]
+        assert told("HP4003", deployment(*either, subnets=(SMALL,))) == []
 
     def test_the_fix_holds_what_is_computed_too(self) -> None:
         groups = (compute(count=8), compute(name="en", instance_type="ml.p5en.48xlarge", count=20))
@@ -458,7 +469,20 @@ class TestPlacementHasALegalSize:
     def test_none(self) -> None:
         assert self.of((), ("g",)) == ["HP4009 the cluster has 0 subnets | give it 1 to 16 subnets"]
 
-    @pytest.mark.parametrize(("subnets", "groups"), [(("s",) * 16, ("g",) * 5), (("s",), ("g",)), (UNKNOWN, UNKNOWN)])
+    def test_counts_what_is_certainly_there(self) -> None:
+        assert self.of(("s",), (*("g",) * 6, UNKNOWN)) == [
+            "HP4009 the cluster has 6 security groups | give it 1 to 5 security groups"
+        ]
+
+    @pytest.mark.parametrize(
+        ("subnets", "groups"),
+        [
+            (("s",) * 16, ("g",) * 5),
+            (("s",), ("g",)),
+            (UNKNOWN, UNKNOWN),
+            ((UNKNOWN, UNKNOWN), (*("g",) * 4, UNKNOWN, UNKNOWN)),
+        ],
+    )
     def test_is_silent_on_legal_and_unknown_lists(self, subnets: Any, groups: Any) -> None:
         assert self.of(subnets, groups) == []
 

@@ -40,7 +40,7 @@ def legacy() -> tuple[InstanceGroup, ...]:
 
 def test_sound_clusters_have_no_finding_about_orchestration() -> None:
     slurm = slurm_cluster(login(), compute(), compute(name="b", mounts=(LUSTRE,), placement=PLACEMENT))
-    sound = deployment(slurm, eks_cluster(kubernetes(), path="Research"))
+    sound = deployment(slurm, eks_cluster(kubernetes(), path="Research", name="research"))
     assert [line for rule in RULES if rule.startswith("HP2") for line in told(rule, sound)] == []
 
 
@@ -55,7 +55,8 @@ class TestClustersHaveOneControllerGroup:
         assert told("HP2001", deployment(cluster(groups=(login(), compute())))) == [
             (
                 "HP2001 no controller group among group 'login', group 'p5' | "
-                "add one group of one CPU instance, such as InstanceGroup.controller('ml.m5.4xlarge')"
+                "add one group of one CPU instance with SlurmConfig: {NodeType: Controller} "
+                "(InstanceGroup.controller('ml.m5.4xlarge'))"
             )
         ]
 
@@ -84,7 +85,7 @@ class TestControllerGroupsHaveOneInstance:
     @pytest.mark.parametrize(("fields", "number"), [({"count": 2}, 2), ({"count": 0}, 0), ({"spares": 1}, 2)])
     def test_counts_spares(self, fields: dict[str, object], number: int) -> None:
         assert told("HP2002", deployment(cluster(groups=(controller(**fields), compute())))) == [
-            f"HP2002 group 'controller' has {number} controllers | use count=1 and spares=0"
+            f"HP2002 group 'controller' has {number} controllers | use InstanceCount 1 (count=1, spares=0)"
         ]
 
     @pytest.mark.parametrize("count", [1, UNKNOWN])
@@ -409,5 +410,28 @@ class TestClusterNamesAreUnique:
 
     def test_is_silent_where_name_or_place_is_not_known(self) -> None:
         unknown = [slurm_cluster(path=path, name=UNKNOWN, **self.PLACE) for path in ("A/Cluster", "B/Cluster")]
-        nowhere = [slurm_cluster(path=path, name="train") for path in ("C/Cluster", "D/Cluster")]
+        nowhere = [
+            slurm_cluster(path=path, name="train", account=None, region=None) for path in ("C/Cluster", "D/Cluster")
+        ]
         assert told("HP2205", deployment(*unknown, *nowhere)) == []
+
+    def test_is_silent_on_clusters_that_conditions_may_make_exclude_each_other(self) -> None:
+        either = [slurm_cluster(path=path, name="train", conditional=True, **self.PLACE) for path in ("A", "B")]
+        assert told("HP2205", deployment(*either)) == []
+
+
+class TestSlurmClustersHaveNoEksFields:
+    def test_names_those_of_cluster_and_groups(self) -> None:
+        group = compute(eks_fields=("ImageReleaseVersion", "KubernetesConfig"))
+        assert told("HP2012", deployment(slurm_cluster(group, eks_fields=("AutoScaling",)))) == [
+            "HP2012 the cluster has AutoScaling in a Slurm cluster | leave AutoScaling out, or use EKS as orchestrator",
+            (
+                "HP2012 group 'p5' has ImageReleaseVersion and KubernetesConfig in a Slurm cluster | "
+                "leave ImageReleaseVersion and KubernetesConfig out, or use EKS as orchestrator"
+            ),
+        ]
+
+    def test_is_silent_on_eks_and_where_the_orchestrator_is_not_known(self) -> None:
+        fields = {"eks_fields": ("TieredStorageConfig",)}
+        assert told("HP2012", deployment(eks_cluster(kubernetes(), **fields))) == []
+        assert told("HP2012", deployment(slurm_cluster(compute(), orchestrator=UNKNOWN, **fields))) == []

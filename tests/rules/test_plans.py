@@ -264,8 +264,8 @@ class TestPlansAreDescribed:
         assert of_slurm("HP1109", compute(capacity=TrainingPlan.unchecked(ARN))) == [
             (
                 "HP1109 group 'p5': count, zone and dates of training plan 'frontier' are not checked | "
-                "describe it: hp.TrainingPlan('frontier', count=..., zone=..., starts=..., ends=...), with what "
-                "`aws sagemaker list-training-plans` prints"
+                "compare them with what `aws sagemaker list-training-plans` prints; in the CDK describe the plan: "
+                "hp.TrainingPlan('frontier', count=..., zone=..., starts=..., ends=...)"
             )
         ]
 

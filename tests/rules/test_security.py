@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hyperpod_constructs.catalog.permissions import NODE_POLICY
+from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.identity import Role, Statement
 from hyperpod_constructs.model.lifecycle import Lifecycle
@@ -267,6 +268,9 @@ BUCKET = "arn:aws:s3:::sagemaker-scripts"
 
 class TestNodesDoNotWriteScripts(Writing):
     rule = "HP7006"
+
+    def test_is_a_warning_because_the_deploy_does_not_fail(self) -> None:
+        assert RULES["HP7006"].severity is Severity.WARNING
 
     def test_names_the_action_and_the_resource(self) -> None:
         assert self.of(("s3:Put*", "s3:GetObject"), f"{BUCKET}/*") == [

@@ -289,12 +289,16 @@ class TestTieringHasThroughputAndNoCapacity:
                 {"throughput_mbps_per_tib": 125},
                 (
                     "intelligent tiering has a throughput of 125 MB/s/TiB | "
-                    "leave it out and give throughput_mbps, a multiple of 4,000 up to 2,000,000 MB/s"
+                    "leave it out and give ThroughputCapacity (throughput_mbps), "
+                    "a multiple of 4,000 up to 2,000,000 MB/s"
                 ),
             ),
             (
                 {"throughput_mbps": None},
-                "intelligent tiering has no throughput | use a multiple of 4,000 up to 2,000,000 MB/s",
+                (
+                    "intelligent tiering has no throughput | give ThroughputCapacity (throughput_mbps), "
+                    "a multiple of 4,000 up to 2,000,000 MB/s"
+                ),
             ),
         ],
     )
@@ -434,7 +438,10 @@ class TestLustreHasOneSubnet:
             f"HP3010 the file system has {count} subnets | give it one, in the zone of its nodes"
         ]
 
-    @pytest.mark.parametrize("subnets", [("A",), (UNKNOWN,), UNKNOWN])
+    def test_counts_what_is_certainly_there(self) -> None:
+        assert len(with_fields("HP3010", subnets=("A", "B", UNKNOWN))) == 1
+
+    @pytest.mark.parametrize("subnets", [("A",), (UNKNOWN,), (UNKNOWN, UNKNOWN), ("A", UNKNOWN), UNKNOWN])
     def test_is_silent_on_one_and_on_unknown_lists(self, subnets: Any) -> None:
         assert with_fields("HP3010", subnets=subnets) == []
 
@@ -536,7 +543,7 @@ def both(group: str, low: int, high: int) -> tuple[Rule, Rule]:
     return tcp("ingress", group, low, high), tcp("egress", group, low, high)
 
 
-class TestLustrePortsAreOpen:
+class TestLustreCanBeReachedAndPortsAreOpen:
     """Two security groups: `Nodes` and `Data`."""
 
     MOUNTS = (Mount(kind="lustre", file_system="Scratch"),)
@@ -550,6 +557,7 @@ class TestLustrePortsAreOpen:
         *,
         complete: bool = True,
         groups: tuple[InstanceGroup, ...] | None = None,
+        rules: tuple[str, ...] = ("HP3018", "HP3022"),
     ) -> list[str]:
         judged = slurm_cluster(
             *(groups or (compute(mounts=self.MOUNTS),)),
@@ -560,13 +568,14 @@ class TestLustrePortsAreOpen:
             SecurityGroup(path="Data", rules=data, complete=complete),
         )
         shared = (file_system(security_groups=("Data",)),)
-        return told("HP3018", deployment(judged, file_systems=shared, security_groups=security_groups))
+        found = deployment(judged, file_systems=shared, security_groups=security_groups)
+        return [line for rule in rules for line in told(rule, found)]
 
     def test_988_alone_is_not_enough(self) -> None:
         data = (*both("Data", 988, 1023), tcp("ingress", "Nodes", 988, 988), tcp("egress", "Nodes", 988, 1023))
         assert self.of(data=data) == [
             (
-                "HP3018 security groups of the file system do not let tcp 1018-1023 in from the nodes of group 'p5' | "
+                "HP3022 security groups of the file system do not let tcp 1018-1023 in from the nodes of group 'p5' | "
                 "add to Data an ingress rule for tcp 1018-1023 from Nodes"
             )
         ]
@@ -580,10 +589,21 @@ class TestLustrePortsAreOpen:
                 "to the file system | add to Nodes an egress rule for tcp 988 and 1018-1023 to Data"
             ),
             (
-                "HP3018 security groups of the nodes of groups 'p5' and 'login' do not let tcp 988 and 1018-1023 in "
+                "HP3022 security groups of the nodes of groups 'p5' and 'login' do not let tcp 988 and 1018-1023 in "
                 "from the file system | add to Nodes an ingress rule for tcp 988 and 1018-1023 from Data"
             ),
         ]
+
+    def test_rules_on_the_file_system_alone_are_a_warning(self) -> None:
+        """What the CDK's `connections.allow_default_port_from` writes."""
+        data = (*both("Data", 988, 1023), tcp("ingress", "Nodes", 988, 1023))
+        nodes = (Rule(direction="ingress", protocol="-1", group="Nodes"),)
+        assert [line[:6] for line in self.of(nodes=nodes, data=data)] == ["HP3022", "HP3022"]
+        assert RULES["HP3022"].severity is Severity.WARNING
+
+    def test_nothing_in_from_the_nodes_is_an_error(self) -> None:
+        data = (*both("Data", 988, 1023), tcp("egress", "Nodes", 988, 1023))
+        assert [line[:6] for line in self.of(data=data)] == ["HP3018"]
 
     def test_the_servers_talk_to_each_other(self) -> None:
         assert self.of(data=both("Nodes", 988, 1023)) == [

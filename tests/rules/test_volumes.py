@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.model.storage import Mount, NodeVolume
 from hyperpod_constructs.tokens import UNKNOWN
-from tests.rules.builders import compute, deployment, slurm_cluster, told
+from tests.rules.builders import compute, deployment, of_slurm, slurm_cluster, told
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/k"
 
@@ -85,8 +85,11 @@ class TestVolumesFitTheUsualQuota:
 
 
 class TestMountPathsAreLegal:
+    def mounting(self, path: Any) -> tuple[Mount, ...]:
+        return (Mount(kind="lustre", path=path, file_system="fs-0123.fsx"),)
+
     def of(self, path: Any) -> list[str]:
-        return of_group("HP3016", mounts=(Mount(kind="lustre", path=path, file_system="fs-0123.fsx"),))
+        return of_group("HP3016", mounts=self.mounting(path))
 
     @pytest.mark.parametrize("path", ["fsx", "/fsx/", "//fsx", "/", "/my data"])
     def test_names_the_path(self, path: str) -> None:
@@ -96,6 +99,10 @@ class TestMountPathsAreLegal:
                 "use names of letters, digits, dots, underscores and hyphens, each after one slash: /fsx"
             )
         ]
+
+    @pytest.mark.parametrize(("path", "findings"), [("/fsx/", 0), ("//fsx", 0), ("fsx", 1), ("/", 1)])
+    def test_a_request_may_have_further_slashes(self, path: str, findings: int) -> None:
+        assert len(of_slurm("HP3016", compute(mounts=self.mounting(path)), requested=True)) == findings
 
     @pytest.mark.parametrize("path", ["/fsx", "/mnt/fsx-1.a_b", None, UNKNOWN])
     def test_is_silent_on_legal_and_unknown_paths(self, path: Any) -> None:

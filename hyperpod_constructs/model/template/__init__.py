@@ -19,7 +19,7 @@ from hyperpod_constructs.model._reading import Node
 from hyperpod_constructs.model.deployment import Cluster, Deployment, Location, Unseen
 from hyperpod_constructs.model.network import Subnet
 from hyperpod_constructs.model.template import budget, capacity, identity, network, storage
-from hyperpod_constructs.model.template.resources import Found, Resources
+from hyperpod_constructs.model.template.resources import Found, Resources, as_written, macros
 
 _CLUSTER = "AWS::SageMaker::Cluster"
 _STACK = "AWS::CloudFormation::Stack"
@@ -35,7 +35,7 @@ def read(path: str | Path, region: str | None = None) -> Deployment:
     Raises:
         UnreadableTemplate: It is none of these, or a piece of it is missing.
     """
-    return decode(assemblies.read(path), region)
+    return decode(assemblies.read(path, region), region)
 
 
 def decode(assembly: Assembly, region: str | None = None) -> Deployment:
@@ -59,6 +59,7 @@ def decode(assembly: Assembly, region: str | None = None) -> Deployment:
         roles=identity.roles(resources),
         budgets=budget.budgets(resources, region),
         topics=budget.topics(resources),
+        granting_buckets=identity.granting_buckets(resources),
         locations=dict(_locations(assembly, resources)),
         invalid=resources.reading.invalid,
         unseen=tuple(_unseen(assembly)),
@@ -74,6 +75,7 @@ def _cluster(found: Found, resources: Resources, region: str | None) -> Cluster:
         account=stack.account,
         region=stack.region or region,
         depends_on=resources.created_before(found),
+        conditional=not found.certain,
     )
     return intent.apply(read_cluster, found.metadata[intent.KEY])
 
@@ -111,6 +113,9 @@ def _unseen(assembly: Assembly) -> Iterator[Unseen]:
         reason = skipped.reason.removeprefix(f"{file}: ")
         yield Unseen(kind="file", path=file, what=reason, location=Location(file, None))
     for stack in assembly.stacks:
+        for name in macros(stack):
+            location = Location(str(stack.file), stack.document.line(("Transform",)))
+            yield Unseen(kind="macro", path=f"{stack.id}/Transform", what=name, location=location)
         for key in stack.unread:
             location = Location(str(stack.file), stack.document.line(("Resources", key)))
             yield Unseen(kind="macro", path=f"{stack.id}/{key}", what=key, location=location)
@@ -133,7 +138,7 @@ def _locations(assembly: Assembly, resources: Resources) -> Iterator[tuple[str, 
         yield resource.path, Location(str(resource.stack.file), resource.line)
     for found in resources.of(_CLUSTER):
         for index, name in _named_groups(found.properties):
-            line = found.resource.line_of("Properties", "InstanceGroups", index)
+            line = found.resource.line_of(*as_written(found.resource, ("Properties", "InstanceGroups", index)))
             yield f"{found.path}/{name}", Location(str(found.resource.stack.file), line)
     for request in assembly.requests:
         node = _request_node(request, resources)

@@ -29,9 +29,11 @@ def topics(resources: Resources) -> tuple[Topic, ...]:
     """The topics of an assembly with what their policies and subscriptions say."""
     found = list(resources.of("AWS::SNS::Topic"))
     publishers: dict[str, dict[str | Unknown, None]] = {topic.path: {} for topic in found}
-    incomplete = {topic.path for topic in found if not topic.all_siblings_known}
+    incomplete = {topic.path for topic in found if not topic.unchanged}
+    with_policy: set[str | Unknown] = set()
     for policy in resources.of("AWS::SNS::TopicPolicy", "AWS::SNS::TopicInlinePolicy"):
         for target in _targets(policy):
+            with_policy.add(target)
             for path in list(publishers) if target is UNKNOWN else [target]:
                 if target is UNKNOWN or not policy.certain:
                     incomplete.add(path)
@@ -44,6 +46,7 @@ def topics(resources: Resources) -> tuple[Topic, ...]:
             publishers=tuple(publishers[topic.path]),
             subscriptions=_inline(topic) + subscribed[topic.path] + subscribed[UNKNOWN],
             key=topic.properties["KmsMasterKeyId"].path(),
+            has_policy=not with_policy.isdisjoint({topic.path, UNKNOWN}),
             complete=topic.path not in incomplete,
         )
         for topic in found
@@ -88,6 +91,7 @@ _NOTIFICATION: Final[Fields] = {
 }
 _BUDGET: Final[Fields] = {
     "name": ("Budget.BudgetName", Node.text),
+    "kind": ("Budget.BudgetType", required(Node.text)),
     "time_unit": (
         "Budget.TimeUnit",
         required(one_of("DAILY", "MONTHLY", "QUARTERLY", "ANNUALLY", "CUSTOM")),

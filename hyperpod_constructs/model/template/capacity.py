@@ -31,6 +31,8 @@ from hyperpod_constructs.model.template.properties import CLUSTER, GROUP, REQUES
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _PLAN = ":training-plan/"
+_EKS_FIELDS = ("ImageReleaseVersion", "KubernetesConfig")
+_EKS_FEATURES = ("AutoScaling", "TieredStorageConfig")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,9 @@ def cluster(node: Node, form: Form, **fixed: object) -> Cluster:
         groups=_groups(node["InstanceGroups"], form),
         tags=known,
         tags_complete=tags is not UNKNOWN and len(known) == len(tags),
+        restricted=node["RestrictedInstanceGroups"].items() != (),
+        eks_fields=_turned_on(node),
+        requested=form is API,
         **fixed,
     )
 
@@ -88,7 +93,25 @@ def _group(node: Node, form: Form) -> InstanceGroup:
     name = node["InstanceGroupName"].text()
     owned = replace(node, owner=f"{node.owner}/{name}") if isinstance(name, str) else node
     check_names(owned, form.group)
-    return owned.build(InstanceGroup, form.group_fields)
+    return owned.build(InstanceGroup, form.group_fields, asked=_asked(owned), eks_fields=_certain(owned, *_EKS_FIELDS))
+
+
+def _certain(node: Node, *names: str) -> tuple[str, ...]:
+    """Those of some properties that certainly stand there."""
+    return tuple(name for name in names if node[name].given and not node[name].undecided)
+
+
+def _asked(node: Node) -> tuple[str, ...]:
+    """Every property that certainly asks for a kind of capacity, if there are several."""
+    found = (*_certain(node["CapacityRequirements"], "OnDemand", "Spot"), *_certain(node, "TrainingPlanArn"))
+    return found if len(found) > 1 else ()
+
+
+def _turned_on(node: Node) -> tuple[str, ...]:
+    """The features that only EKS clusters have and that a cluster certainly uses."""
+    return tuple(
+        name for name in _certain(node, *_EKS_FEATURES) if node[name]["Mode"].text() not in {"Disable", UNKNOWN}
+    )
 
 
 def _capacity(node: Node) -> Capacity | Unknown | None:

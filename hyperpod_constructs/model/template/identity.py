@@ -14,6 +14,7 @@ from hyperpod_constructs.model.template.resources import Found, Resources
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _POLICY = ":policy/"
+_READS = ("s3:GetObject", "s3:ListBucket")
 _OF_AWS = ":iam::aws"
 
 _ROLE: Final[Fields] = {"role_path": ("Path", otherwise(Node.text, default="/"))}
@@ -48,15 +49,42 @@ def roles(resources: Resources) -> tuple[Role, ...]:
     policies = list(resources.of("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy"))
     by_path = {policy.path: policy for policy in policies}
     grants = {role.path: _own_grants(role, by_path) for role in found}
-    names: dict[object, str] = {role.properties["RoleName"].text(): role.path for role in found}
     for policy in policies:
         for target in _targets(policy):
-            # A role that is not known may be any of them.
-            paths = list(grants) if target is UNKNOWN else [names.get(target, target)]
-            for path in paths:
-                if path in grants:
-                    _attach(grants[path], policy, certain=target is not UNKNOWN)
+            meant = _meant(policy, target, found)
+            for path in meant:
+                _attach(grants[path], policy, certain=target is not UNKNOWN and len(meant) == 1)
     return tuple(_role(role, grants[role.path]) for role in found)
+
+
+def granting_buckets(resources: Resources) -> tuple[str | Unknown, ...]:
+    """Names of the buckets whose own policies let somebody read them; `UNKNOWN` for a name that is not known.
+
+    A bucket whose name CloudFormation makes is left out: no text names it.
+    """
+    found: dict[str | Unknown, None] = {}
+    for policy in resources.of("AWS::S3::BucketPolicy"):
+        document = policy.properties["PolicyDocument"]
+        if any(True for action in _READS for _ in allowing(document, action)):
+            bucket = policy.properties["Bucket"]
+            name = bucket.pattern()
+            if isinstance(name, str) or bucket.path() is UNKNOWN:
+                found[UNKNOWN if name is None else name] = None
+    return tuple(found)
+
+
+def _meant(policy: Found, target: str | Unknown, roles: list[Found]) -> list[str]:
+    """Paths of the roles that a policy is attached to; several where it may be any of them.
+
+    A name means a role of the policy's own template first: another template may use it in another account.
+    """
+    if target is UNKNOWN:
+        return [role.path for role in roles]
+    if by_path := [role.path for role in roles if role.path == target]:
+        return by_path
+    named = [role for role in roles if role.properties["RoleName"].text() == target]
+    own = [role.path for role in named if role.resource.stack is policy.resource.stack]
+    return own or [role.path for role in named]
 
 
 def _role(found: Found, grants: _Grants) -> Role:
@@ -84,7 +112,7 @@ def _all_of(checks: Iterable[bool | Unknown]) -> bool | Unknown:
 
 def _own_grants(found: Found, policies: dict[str, Found]) -> _Grants:
     """What the role's own properties give it."""
-    grants = _Grants(complete=found.all_siblings_known)
+    grants = _Grants(complete=found.unchanged)
     inline, managed = found.properties["Policies"].items(), found.properties["ManagedPolicyArns"].items()
     for policy in (found.properties["Policies"],) if inline is UNKNOWN else inline:
         grants.add(statements(policy["PolicyDocument"].required()))

@@ -70,7 +70,7 @@ def _group(found: Found) -> SecurityGroup:
     ingress = _inline(found.properties["SecurityGroupIngress"], "ingress")
     egress = _inline(found.properties["SecurityGroupEgress"], "egress")
     rules = tuple(rule for rule in (*ingress, *egress) if rule is not UNKNOWN)
-    complete = found.all_siblings_known and len(rules) == len(ingress) + len(egress)
+    complete = found.unchanged and len(rules) == len(ingress) + len(egress)
     return SecurityGroup(path=found.path, rules=rules, complete=complete)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from hyperpod_constructs.model._reading import Fields, Node, optional, otherwise, required
@@ -16,6 +17,13 @@ def orchestrator(node: Node) -> Slurm | Eks | Unknown | None:
 
 def _chosen(node: Node) -> Slurm | Eks | Unknown | None:
     slurm, eks = node["Slurm"], node["Eks"]
+    if slurm.undecided and eks.undecided:
+        return UNKNOWN
+    # One that may be left out is, where the other one is certain: the service takes no two.
+    if eks.undecided and slurm.given:
+        eks = replace(eks, value=None)
+    elif slurm.undecided and eks.given:
+        slurm = replace(slurm, value=None)
     if slurm.given == eks.given:
         got = "both Eks and Slurm" if eks.given else "neither Eks nor Slurm"
         node.report(f"holds {got}", "use exactly one of them")

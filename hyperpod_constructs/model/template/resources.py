@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from hyperpod_constructs.cloudformation.assembly import Assembly
+from hyperpod_constructs.cloudformation.intrinsics import Absent
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
 from hyperpod_constructs.model._reading import Fields, Node, Reading, Steps, one_of, otherwise
 from hyperpod_constructs.model.deployment import Location
 from hyperpod_constructs.model.storage import Retention
+
+_CUSTOM: Final = "AWS::CloudFormation::CustomResource"
+_STACKS: Final = frozenset(
+    {"AWS::CloudFormation::Stack", "AWS::CloudFormation::StackSet", "AWS::Serverless::Application"}
+)
+_DOCUMENTED_MACROS: Final = frozenset(
+    # They add resources of their own kinds only; AWS::Include adds whatever its file holds.
+    {
+        "AWS::CodeDeployBlueGreen",
+        "AWS::LanguageExtensions",
+        "AWS::SecretsManager-2020-07-23",
+        "AWS::SecretsManager-2024-09-16",
+        "AWS::Serverless-2016-10-31",
+        "AWS::ServiceCatalog",
+    }
+)
+
+_WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
 _RETENTION: Final[Fields] = {
     "on_delete": (
@@ -30,11 +51,13 @@ class Found:
         resource: As the assembly has it.
         properties: Its properties; a missing section is an empty map.
         reading: The pass that this belongs to.
+        handed_out: Paths of all that some resource refers to of which nobody knows what it does with it.
     """
 
     resource: Resource
     properties: Node
     reading: Reading
+    handed_out: frozenset[str]
 
     @property
     def path(self) -> str:
@@ -47,9 +70,10 @@ class Found:
         return not self.resource.conditional
 
     @property
-    def all_siblings_known(self) -> bool:
-        """Whether no macro or loop adds resources to the same template that nobody can see yet."""
-        return not self.resource.stack.unread
+    def unchanged(self) -> bool:
+        """Whether nothing that nobody can read yet may add to it: a macro, a loop, or a resource that refers to it."""
+        stack = self.resource.stack
+        return not stack.unread and not macros(stack) and self.path not in self.handed_out
 
     @property
     def metadata(self) -> Node:
@@ -63,7 +87,8 @@ class Found:
             "DeletionPolicy": self.resource.deletion_policy,
             "UpdateReplacePolicy": self.resource.update_replace_policy,
         }
-        return _node(policies, self.resource, self.reading).build(Retention, _RETENTION)
+        node = _node(policies, self.resource, self.reading)
+        return replace(node, open=bool(macros(self.resource.stack))).build(Retention, _RETENTION)
 
 
 class Resources:
@@ -71,7 +96,7 @@ class Resources:
 
     def __init__(self, assembly: Assembly) -> None:
         """Sorts the resources of an assembly by type."""
-        self.reading = Reading(path_of=self._path)
+        self.reading = Reading(path_of=self._path, text_of=self._text)
         self._assembly = assembly
         self._by_type: dict[str, list[Resource]] = {}
         self._paths: dict[str, frozenset[str]] = {}
@@ -82,7 +107,19 @@ class Resources:
         """Every resource of these types."""
         for kind in types:
             for resource in self._by_type.get(kind, ()):
-                yield Found(resource, _properties(resource, self.reading), self.reading)
+                yield Found(resource, _properties(resource, self.reading), self.reading, self._handed_out)
+
+    @cached_property
+    def _handed_out(self) -> frozenset[str]:
+        """Paths of what custom resources, modules and nested stacks that were not read refer to."""
+        dark = [each for each in self._assembly.resources() if _is_dark(each)]
+        paths = {self._path(reference) for each in dark for reference in _references(each.properties)}
+        for each in dark:
+            # What an undecided condition chooses from is not among the references, but it is written there.
+            written = each.stack.document.body["Resources"][each.logical_id].get("Properties")
+            named = (each.stack.resource(word) for word in _words(written))
+            paths.update(resource.path for resource in named if resource is not None)
+        return frozenset(path for path in paths if path is not None)
 
     def created_before(self, found: Found) -> frozenset[str]:
         """Paths of everything that is there before a resource.
@@ -129,6 +166,32 @@ class Resources:
         found = self._assembly.find(reference)
         return found.path if found else None
 
+    def _text(self, reference: Reference) -> str | None:
+        """Name or ARN of a bucket to which the input gives a name."""
+        found = self._assembly.find(reference)
+        properties = found.properties if found and found.type == "AWS::S3::Bucket" else None
+        name = properties.get("BucketName") if isinstance(properties, dict) else None
+        if not isinstance(name, str):
+            return None
+        return {None: name, "Arn": f"arn:*:s3:::{name}"}.get(reference.attribute)
+
+
+def macros(stack: Stack) -> list[str]:
+    """Macros over a whole template of which nobody knows what they change: all but those that AWS documents."""
+    given = stack.document.body.get("Transform")
+    names = [
+        each.get("Name") if isinstance(each, Mapping) else each
+        for each in (given if isinstance(given, list) else [given])
+    ]
+    return [name for name in names if isinstance(name, str) and name not in _DOCUMENTED_MACROS]
+
+
+def _is_dark(resource: Resource) -> bool:
+    """Whether nobody can read what a resource does with what it refers to."""
+    if resource.type in _STACKS:
+        return resource.logical_id not in resource.stack.nested
+    return resource.type.startswith("Custom::") or resource.type == _CUSTOM or resource.type.endswith("::MODULE")
+
 
 def _with_parents(stack: Stack | None) -> Iterator[Stack]:
     while stack:
@@ -147,18 +210,49 @@ def _references(value: Value) -> Iterator[Reference]:
             yield from _references(item)
 
 
+def _words(written: object) -> Iterator[str]:
+    """Every word in the texts below a value of a template; some of them are logical ids."""
+    if isinstance(written, str):
+        yield from _WORD.findall(written)
+    elif isinstance(written, list | Mapping):
+        for item in written.values() if isinstance(written, Mapping) else written:
+            yield from _words(item)
+
+
 def _properties(resource: Resource, reading: Reading) -> Node:
     """The properties; those of the wrong form are reported, which the assembly's `UNKNOWN` could not tell."""
     written = resource.stack.document.body["Resources"][resource.logical_id].get("Properties")
     if written is not None and not isinstance(written, Mapping):
         replace(_node(written, resource, reading), steps=("Properties",)).mapping()
-    return _node(resource.properties, resource, reading, "Properties")
+    node = _node(resource.properties, resource, reading, "Properties")
+    return replace(node, open=bool(macros(resource.stack)))
+
+
+def as_written(resource: Resource, steps: Steps) -> Steps:
+    """The same steps in the source, where lists also have the elements that a condition takes out."""
+    written: object = resource.stack.document.body["Resources"][resource.logical_id]
+    found: list[str | int] = []
+    for step in steps:
+        if isinstance(written, list) and isinstance(step, int):
+            kept = [n for n, item in enumerate(written) if not _is_taken_out(resource, item)]
+            place: str | int = kept[step] if step < len(kept) else step
+            written = written[place] if isinstance(place, int) and place < len(written) else None
+        else:
+            place = step
+            written = written.get(step) if isinstance(written, Mapping) else None
+        found.append(place)
+    return tuple(found)
+
+
+def _is_taken_out(resource: Resource, item: object) -> bool:
+    """Whether an element of a list is an intrinsic that leaves nothing."""
+    return isinstance(item, Mapping) and len(item) == 1 and resource.stack.scope.evaluate(item) is Absent.NO_VALUE
 
 
 def _node(value: Value, resource: Resource, reading: Reading, *section: str) -> Node:
     """The node of a section of a resource, which need not be named in messages."""
 
     def locate(steps: Steps) -> Location:
-        return Location(str(resource.stack.file), resource.line_of(*section, *steps))
+        return Location(str(resource.stack.file), resource.line_of(*as_written(resource, (*section, *steps))))
 
     return Node(value, resource.path, reading, locate=locate)

@@ -37,10 +37,10 @@ def _lustre(resources: Resources) -> Iterator[Found]:
 
 
 def _file_system(found: Found, repositories: list[DataRepository], region: str | None) -> FileSystem:
-    bought = found.properties.build(Lustre, _LUSTRE)
-    if found.properties["BackupId"].value is not None and bought.capacity_gib is None:
-        # The backup decides, and only the account knows it.
-        bought = replace(bought, capacity_gib=UNKNOWN)
+    # What is left out beside a backup is as in the backup, and only the account knows that.
+    from_backup = found.properties["BackupId"].given
+    properties = replace(found.properties, open=True) if from_backup else found.properties
+    bought = properties.build(Lustre, _LUSTRE)
     return found.properties.build(
         FileSystem,
         _FILE_SYSTEM,
