@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Final
 
@@ -66,6 +67,7 @@ _WRITERS: Final = {
 """Managed policies that allow s3:PutObject, and where. Source: moto 5.2.5, copies of AWS's."""
 
 
+@lru_cache(maxsize=65_536)  # the same few actions and ARNs are compared for every role of an assembly
 def overlap(one: str, other: str) -> bool:
     """Whether some text matches both patterns, in which `*` stands for any text and `?` for any character."""
     # Nearly every pair differs before the first wildcard, and the table below costs the product of the lengths.
