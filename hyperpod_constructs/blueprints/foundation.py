@@ -6,7 +6,7 @@ foundation and the data stays where it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -44,6 +44,7 @@ class Foundation(cdk.Stack):
         repositories: Sequence[DataRepository],
         emails: Sequence[str],
         termination_protection: bool,
+        acknowledge: Mapping[str, str] | None,
     ) -> None:
         """Makes the stack.
 
@@ -60,6 +61,7 @@ class Foundation(cdk.Stack):
             repositories: S3 prefixes that it mirrors.
             emails: Who is told.
             termination_protection: Whether the stack refuses to be deleted.
+            acknowledge: Rule ids and reasons of errors that are accepted.
         """
         super().__init__(
             scope,
@@ -79,6 +81,7 @@ class Foundation(cdk.Stack):
                 zone=self.network.model.standing(zones[0]),
                 lustre=storage,
                 repositories=repositories,
+                acknowledge=acknowledge,
             )
             if storage
             else None

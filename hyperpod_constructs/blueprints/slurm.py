@@ -15,7 +15,7 @@ from hyperpod_constructs.blueprints.foundation import NETWORK, STORAGE, Foundati
 from hyperpod_constructs.blueprints.nag import acknowledge_nag
 from hyperpod_constructs.blueprints.outputs import add_outputs
 from hyperpod_constructs.cdk import validation
-from hyperpod_constructs.cdk._arguments import check_kind, check_list
+from hyperpod_constructs.cdk._arguments import check_emails, check_kind, check_list
 from hyperpod_constructs.cdk._cluster_model import NodeRecovery, Scripts, cluster_model
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, network_model
@@ -122,8 +122,11 @@ class SlurmTraining(cdk.Stack):
         check_whole("generation", generation, low=1, high=999)
         check_list("groups", groups, InstanceGroup)
         check_list("repositories", repositories, DataRepository)
-        check_list("alerts", alerts, str)
-        check_kind("zone", zone, str)
+        check_emails("alerts", alerts)
+        if not isinstance(zone, str):
+            raise InvalidValue(f"zone is {zone!r}", "use a zone id, such as usw2-az2")
+        if env is not None and not isinstance(env, cdk.Environment):
+            raise InvalidValue(f"env is {env!r}", "use cdk.Environment(account=..., region=...)")
         check_kind("network", network, Network)
         check_kind("budget", budget, Budget)
         groups = [_with_health_checks(group) for group in groups]
@@ -184,6 +187,7 @@ class SlurmTraining(cdk.Stack):
                 repositories=repositories,
                 emails=alerts,
                 termination_protection=termination_protection,
+                acknowledge=acknowledge,
             )
             if network is None or lustre or alerts
             else None  # CloudFormation refuses an empty stack.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.tokens import is_token
+
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
 def check_list(argument: str, value: object, kind: type) -> None:
@@ -22,6 +25,24 @@ def check_kind(argument: str, value: object, *kinds: type) -> None:
     """Raises `InvalidValue` unless the value is of one of the kinds; `None` passes."""
     if value is not None and not isinstance(value, kinds):
         raise InvalidValue(f"{argument} must be {' or '.join(map(_name, kinds))}; got {_shown(value)}")
+
+
+def check_texts(argument: str, value: Mapping[str, object] | None) -> None:
+    """Raises `InvalidValue` unless the value is a dictionary of texts."""
+    check_kind(argument, value, Mapping)
+    for key, text in (value or {}).items():
+        if not isinstance(key, str) or not isinstance(text, str):
+            raise InvalidValue(f"{argument} must map text to text; got {key!r}: {text!r}")
+
+
+def check_emails(argument: str, value: Sequence[str]) -> None:
+    """Raises `InvalidValue` unless the value is a list of different e-mail addresses; tokens pass."""
+    check_list(argument, value, str)
+    for address in value:
+        if not is_token(address) and not _EMAIL.fullmatch(address):
+            raise InvalidValue(f"{argument} holds {address!r}, which is no e-mail address")
+    if len(set(value)) != len(value):
+        raise InvalidValue(f"{argument} holds an address twice: {list(value)!r}")
 
 
 def check_names(argument: str, value: Mapping[str, object] | None, groups: Sequence[str]) -> None:

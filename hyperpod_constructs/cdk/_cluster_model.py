@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from hyperpod_constructs.cdk._arguments import check_kind, check_list, check_names
+from hyperpod_constructs.cdk._arguments import check_kind, check_list, check_names, check_texts
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
 from hyperpod_constructs.cdk.network import NetworkModel
 from hyperpod_constructs.errors import InvalidValue
@@ -19,7 +19,7 @@ from hyperpod_constructs.model.capacity import (
     Spot,
     TrainingPlan,
 )
-from hyperpod_constructs.model.checks import check_name, check_one_of
+from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
 from hyperpod_constructs.model.storage import FileSystem, Mount, NodeVolume
 from hyperpod_constructs.tokens import is_token
@@ -59,9 +59,15 @@ def cluster_model(
         raise InvalidValue("groups is empty: a Slurm cluster has at least a controller")
     check_kind("slurm", slurm, Slurm)
     check_kind("accounting", slurm.accounting, AccountingDatabase)
-    check_kind("tags", tags, Mapping)
-    check_one_of("recovery", recovery, ("Automatic", "None"))
+    check_texts("tags", tags)
+    _check_accounting(slurm)
+    if recovery not in {"Automatic", "None"}:
+        raise InvalidValue(f"recovery is {recovery!r}", "use 'Automatic' or the text 'None'")
     check_kind("lifecycle", lifecycle, LifecycleScripts, Mapping)
+    for each in lifecycle.values() if isinstance(lifecycle, Mapping) else ():
+        check_kind("lifecycle", each, LifecycleScripts)
+    for where, file_system in mounts.items():
+        check_kind(f"mounts[{where!r}]", file_system, FileSystem)
     if not isinstance(lifecycle, LifecycleScripts):
         check_names("lifecycle", lifecycle, [str(group.name) for group in groups])
     for group in groups:
@@ -112,6 +118,16 @@ def _refuse_what_the_construct_sets(group: InstanceGroup) -> None:
             raise InvalidValue(f"{who}: volume key {volume.kms_key!r} must be an ARN, to be granted to the nodes")
 
 
+def _check_accounting(slurm: Slurm) -> None:
+    database = slurm.accounting
+    if isinstance(database, AccountingDatabase):
+        secret = database.secret_arn
+        if not is_token(secret) and not str(secret).startswith("arn:"):
+            raise InvalidValue(f"accounting secret_arn is {secret!r}", "use the ARN of the secret")
+        if not database.endpoint:
+            raise InvalidValue("accounting endpoint is empty", "use the host name of the database")
+
+
 def _check_kinds(who: str, group: InstanceGroup) -> None:
     check_kind(f"{who}: capacity", group.capacity, OnDemand, Spot, TrainingPlan)
     check_kind(f"{who}: patching", group.patching, AutoPatch)
@@ -120,6 +136,8 @@ def _check_kinds(who: str, group: InstanceGroup) -> None:
     check_kind(f"{who}: scheduled_update", group.scheduled_update, ScheduledUpdate)
     check_list(f"{who}: volumes", group.volumes, NodeVolume)
     check_list(f"{who}: mounts", group.mounts, Mount)
+    if group.health_checks is not None:
+        check_list(f"{who}: health_checks", group.health_checks, str)
     check_kind(f"{who}: zone", group.zone, str)
 
 

@@ -52,7 +52,8 @@ class Cluster(Construct):
         mounts: File systems by folder, for all groups that have no mounts of their own. New nodes only.
         lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to none.
         recovery: `Automatic` replaces or reboots faulty GPU and Trainium nodes, `None` only labels them.
-        roles: Roles of your own by group name; the other groups get one made.
+        roles: Roles of your own by group name; the other groups get one made. The policy that nodes share is attached
+            to yours, too.
         permissions_boundary: Boundary of the roles that are made.
         tags: Tags of the cluster.
         acknowledge: Rule ids and reasons of errors that are accepted, for when one of our dated facts is stale.
@@ -90,6 +91,7 @@ class Cluster(Construct):
         check_kind("network", network, Network)
         check_list("groups", groups, InstanceGroup)
         check_names("roles", roles, [str(group.name) for group in groups])
+        _check_objects(roles, permissions_boundary, mounts)
         self._mounts = dict(mounts or {})
         self._slurm = Slurm() if slurm is None else slurm
         self._network = network
@@ -98,6 +100,10 @@ class Cluster(Construct):
         lifecycle = LifecycleScripts.ami_only() if lifecycle is None else lifecycle
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
+        if region != network.region:
+            raise InvalidValue(
+                f"the network is in {network.region} and the cluster in {region}", "put both into one Region"
+            )
         seen = cluster_model(
             f"{scope.node.path}/{id}",
             name=name,
@@ -168,6 +174,9 @@ class Cluster(Construct):
     def role(self, group: str) -> iam.IRole:
         """The role of one group, for grants that the other groups must not have.
 
+        The cluster does not wait for such a grant, as it does for one to the cluster: scripts that run on new nodes
+        must not count on it.
+
         Raises:
             InvalidValue: if there is no such group.
         """
@@ -233,6 +242,27 @@ class Cluster(Construct):
             )
             policies.append(_resource_of(read))
         return policies
+
+
+def _check_objects(
+    roles: Mapping[str, iam.IRole] | None,
+    boundary: iam.IManagedPolicy | None,
+    mounts: Mapping[str, IFileSystem] | None,
+) -> None:
+    """Refuses text and values where the CDK wants its own objects."""
+    for group, role in (roles or {}).items():
+        if isinstance(role, str):
+            raise InvalidValue(f"roles[{group!r}] is {role!r}", "use iam.Role.from_role_arn(scope, id, arn)")
+    if isinstance(boundary, str):
+        raise InvalidValue(
+            f"permissions_boundary is {boundary!r}", "use iam.ManagedPolicy.from_managed_policy_arn(scope, id, arn)"
+        )
+    for where, file_system in (mounts or {}).items():
+        if not hasattr(file_system, "target"):
+            raise InvalidValue(
+                f"mounts[{where!r}] is {file_system!r}",
+                "use hp.LustreFileSystem(...) or hp.LustreFileSystem.from_attributes(...)",
+            )
 
 
 def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: PublishedScripts) -> NodeFeatures:

@@ -6,6 +6,7 @@ replace the subnets of a running cluster; and the L2 security group drops the eg
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,6 +21,7 @@ from hyperpod_constructs.model.checks import check_one_of
 from hyperpod_constructs.model.network import Subnet
 from hyperpod_constructs.planning.addresses import ZoneBlocks, blocks
 
+_SERVICE: Final = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 DEFAULT_CIDR: Final = "10.0.0.0/16"
 CLOSED_ENDPOINTS: Final = ("ec2", "ec2messages", "logs", "monitoring", "ssm", "ssmmessages", "sts")
 """What nodes of a Slurm cluster call besides S3. Source: facts on networks without internet; not tried against AWS."""
@@ -70,6 +72,9 @@ class ClusterNetwork(Network):
         check_list("zones", zones, str)
         endpoints = (CLOSED_ENDPOINTS if egress == "closed" else ()) if endpoints is None else endpoints
         check_list("endpoints", endpoints, str)
+        for endpoint in endpoints:
+            if not _SERVICE.fullmatch(endpoint) or endpoint.startswith("com."):
+                raise InvalidValue(f"endpoint {endpoint!r} is no service", "use its short name, such as ssm or ecr.api")
         check_one_of("egress", egress, ("nat", "closed"))
         if len(set(zones)) != len(zones) or not zones:
             raise InvalidValue(f"zones are {list(zones)!r}; give one or more different zone ids")
@@ -77,7 +82,7 @@ class ClusterNetwork(Network):
         super().__init__(scope, id)
         self.zones = tuple(zones)
         self.model = network_model(self.node.path, zones, cidr)
-        self._region = cdk.Stack.of(self).region
+        self.region = cdk.Stack.of(self).region
         self._vpc = ec2.CfnVPC(
             self,
             "Vpc",
@@ -176,7 +181,7 @@ class ClusterNetwork(Network):
             self,
             "S3",
             vpc_id=vpc_id,
-            service_name=f"com.amazonaws.{self._region}.s3",
+            service_name=f"com.amazonaws.{self.region}.s3",
             vpc_endpoint_type="Gateway",
             route_table_ids=[self._table_id],
         )
@@ -187,7 +192,7 @@ class ClusterNetwork(Network):
                 self,
                 f"Endpoint-{name}",
                 vpc_id=vpc_id,
-                service_name=f"com.amazonaws.{self._region}.{name}",
+                service_name=f"com.amazonaws.{self.region}.{name}",
                 vpc_endpoint_type="Interface",
                 private_dns_enabled=True,
                 subnet_ids=list(self._subnet_ids.values()),

@@ -87,6 +87,8 @@ class LifecycleScripts:
         """
         if not is_token(uri) and not uri.startswith("s3://"):
             raise InvalidValue(f"script address {uri!r} must begin with s3://")
+        if (on_create is None) == (on_init_complete is None):
+            raise InvalidValue("existing scripts need on_create or on_init_complete, and not both")
         return cls(uri=uri, on_create=on_create, on_init_complete=on_init_complete)
 
     @property

@@ -101,6 +101,7 @@ class Network(Construct):
 
     Attributes:
         zones: Zone ids; the first one is where clusters stand by default.
+        region: Region of its stack, or a token.
         security_group_ids: The security groups that nodes and file systems share.
         connections: For rules from and to them.
         ready: Depends on what nodes need but no property refers to: routes, endpoints, security group rules.
@@ -109,6 +110,7 @@ class Network(Construct):
     """
 
     zones: tuple[str, ...]
+    region: str
     security_group_ids: tuple[str, ...]
     connections: ec2.Connections
     ready: DependencyGroup
@@ -237,6 +239,7 @@ class _ImportedNetwork(Network):
         egress: Egress,
     ) -> None:
         super().__init__(scope, id)
+        self.region = cdk.Stack.of(self).region
         self._vpc_id, self._vpc_cidr, self._subnets = vpc_id, vpc_cidr, subnets
         self._subnet_ids = {subnet.subnet_id: subnet.subnet_id for subnet in subnets}
         # A subnet without a zone id is addressed by its own id.

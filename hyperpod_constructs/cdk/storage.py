@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,11 +11,14 @@ from aws_cdk import aws_fsx as fsx, aws_kms as kms, aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs.cdk import validation
+from hyperpod_constructs.cdk._arguments import check_kind, check_list
 from hyperpod_constructs.cdk._properties import MountTarget, given, lustre_configuration, repository_sync
 from hyperpod_constructs.cdk.network import LOCKED, Network
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
 from hyperpod_constructs.model.storage import DataRepository, FileSystem, Lustre, Retention
-from hyperpod_constructs.tokens import UNKNOWN
+from hyperpod_constructs.tokens import UNKNOWN, is_token
 
 KEPT = Retention(on_delete="RetainExceptOnCreate", on_replace="Retain")
 """Data outlives its stack and its replacement; the empty leftover of a failed first create does not."""
@@ -66,6 +69,7 @@ class LustreFileSystem(Construct):
         zone: Zone id. Defaults to that of the cluster.
         repositories: Folders that mirror S3 prefixes, at most 8. FSx itself reads and writes the buckets.
         key: Customer key. Defaults to the AWS managed key. Cannot be changed without replacement.
+        acknowledge: Rule ids and reasons of errors that are accepted.
         logs: Whether warnings and errors of data repositories go to the CloudWatch log group `/aws/fsx/lustre`.
 
     Attributes:
@@ -85,10 +89,20 @@ class LustreFileSystem(Construct):
         repositories: Sequence[DataRepository] = (),
         key: kms.IKey | None = None,
         logs: bool = True,
+        acknowledge: Mapping[str, str] | None = None,
     ) -> None:
-        """Makes the file system."""
+        """Checks the file system, then makes it."""
+        check_kind("network", network, Network)
+        check_kind("lustre", lustre, Lustre)
+        check_list("repositories", repositories, DataRepository)
+        seen = file_system_model(f"{scope.node.path}/{id}", lustre, network.model.placement(zone), repositories)
+        surroundings = Deployment(
+            file_systems=(seen,), subnets=network.model.subnets, security_groups=network.model.security_groups
+        )
+        validation.refuse_errors(surroundings, acknowledge)
         super().__init__(scope, id)
-        path = self.node.path
+        validation.record(self, acknowledge)
+        path = seen.path
         ids = network.ids(zone)
         resource = fsx.CfnFileSystem(
             self,
@@ -109,7 +123,7 @@ class LustreFileSystem(Construct):
         resource.node.add_dependency(network.fabric_rules)
         self.file_system_id = resource.ref
         self.target = MountTarget(dns_name=resource.attr_dns_name, mount_name=resource.attr_lustre_mount_name)
-        self.model = file_system_model(path, lustre, network.model.placement(zone), repositories)
+        self.model = seen
         self.subnet: Subnet | None = None
         self.associations = self._make_associations(repositories)
         validation.register(self)
@@ -142,6 +156,10 @@ class LustreFileSystem(Construct):
             zone: Its zone id, which is compared with that of the nodes when the cluster is made.
             efa: Whether it was made for EFA, which nodes must be able to look up.
         """
+        if not is_token(dns_name) and "." not in dns_name:
+            raise InvalidValue(f"dns_name is {dns_name!r}", "use the DNS name, fs-....fsx.REGION.amazonaws.com")
+        if not mount_name:
+            raise InvalidValue("mount_name is empty", "use the file system's, as describe-file-systems prints it")
         subnet = Subnet(path=f"{dns_name}/subnet", zone=zone or UNKNOWN, public=UNKNOWN)
         model = FileSystem(
             path=dns_name, lustre=replace(_UNKNOWN_LUSTRE, efa=efa), subnets=(subnet.path,), retention=KEPT

@@ -17,6 +17,7 @@ import jsii
 from constructs import Construct, IConstruct
 
 from hyperpod_constructs import rules
+from hyperpod_constructs.cdk._arguments import check_texts
 from hyperpod_constructs.cloudformation import assembly
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.errors import InvalidCluster, InvalidValue, UnreadableTemplate
@@ -94,6 +95,7 @@ def record(scope: IConstruct, acknowledged: Mapping[str, str] | None) -> None:
 
 
 def _reasons(acknowledged: Mapping[str, str] | None) -> Mapping[str, str]:
+    check_texts("acknowledge", acknowledged)
     for rule, reason in (acknowledged or {}).items():
         if rule not in rules.RULES:
             raise InvalidValue(f"there is no rule {rule!r} to acknowledge; `hyperpod rules` lists them")

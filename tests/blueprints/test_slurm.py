@@ -212,6 +212,10 @@ class TestWhereverItIsDeployed:
     def test_an_app_without_account_and_region_synthesizes(self, app: cdk.App) -> None:
         assert synthesized(smoke(app, env=None))
 
+    def test_scripts_need_neither_account_nor_region(self, app: cdk.App) -> None:
+        scripts = hp.LifecycleScripts.extended(ROOT / "examples" / "lifecycle")
+        assert "hyperpod/Smoke/" in json.dumps(synthesized(smoke(app, env=None, lifecycle=scripts)))
+
     def test_account_and_region_may_be_tokens(self, app: cdk.App) -> None:
         env = cdk.Environment(account=cdk.Aws.ACCOUNT_ID, region=cdk.Aws.REGION)
         assert synthesized(smoke(app, env=env))
@@ -234,7 +238,11 @@ class TestArguments:
             ({"storage": hp.Lustre}, "storage must be hp.Lustre"),
             ({"storage": "fs-1"}, "storage must be hp.Lustre"),
             ({"alerts": "a@example.com"}, "alerts must be a list of text"),
-            ({"zone": 2}, "zone must be text"),
+            ({"zone": 2}, "use a zone id, such as usw2-az2"),
+            ({"zone": None}, "use a zone id, such as usw2-az2"),
+            ({"env": "us-west-2"}, "use cdk.Environment"),
+            ({"alerts": ["not an address"]}, "is no e-mail address"),
+            ({"alerts": ["a@example.com", "a@example.com"]}, "an address twice"),
             ({"generation": 0}, "generation is 0; use 1 to 999"),
             ({"budget": 1000}, "budget must be hp.Budget"),
             ({"budget": hp.Budget(), "alerts": []}, "a budget needs alerts"),

@@ -285,7 +285,15 @@ class TestArguments:
             ({"lifecycle": {"gpu": hp.LifecycleScripts.ami_only()}}, "lifecycle names gpu"),
             ({"slurm": {}}, "slurm must be hp.Slurm"),
             ({"slurm": hp.Slurm(accounting="db")}, "accounting must be hp.AccountingDatabase"),  # type: ignore[arg-type]  # the point
-            ({"recovery": "auto"}, "use one of Automatic, None"),
+            ({"recovery": "auto"}, "use 'Automatic' or the text 'None'"),
+            ({"recovery": None}, "use 'Automatic' or the text 'None'"),
+            ({"roles": {"cpu": "arn:aws:iam::111122223333:role/mine"}}, "from_role_arn"),
+            ({"permissions_boundary": "arn:aws:iam::111122223333:policy/b"}, "from_managed_policy_arn"),
+            ({"mounts": {"/fsx": hp.Lustre(capacity_gib=1200)}}, "from_attributes"),
+            ({"tags": {"cost": 1}}, "tags must map text to text"),
+            ({"acknowledge": ["HP1107"]}, "acknowledge must be a dictionary"),
+            ({"lifecycle": {"cpu": "scripts"}}, "lifecycle must be hp.LifecycleScripts"),
+            ({"slurm": hp.Slurm(accounting=hp.AccountingDatabase(endpoint="db", secret_arn="x"))}, "ARN of the secret"),
             ({"network": "vpc-1"}, "network must be hp.Network"),
         ],
     )
@@ -304,6 +312,7 @@ class TestArguments:
             ),
             ({"capacity": hp.Spot}, "got the class Spot itself"),
             ({"volumes": [{"size_gib": 1}]}, "volumes holds"),
+            ({"health_checks": "InstanceStress"}, "health_checks must be a list of text"),
             ({"lifecycle": 1}, "scripts are an argument of the cluster"),
             ({"execution_role": "arn"}, "roles are an argument of the cluster"),
             ({"placement": 1}, "say zone="),
@@ -318,6 +327,12 @@ class TestArguments:
         fields = {"name": "cpu", "count": 1, "instance_type": "ml.c5.xlarge", "node_type": "Compute", **wrong}
         with pytest.raises(hp.InvalidValue, match=message):
             cluster(stack, network, groups=[groups()[0], hp.InstanceGroup(partitions=("cpu",), **fields)])
+
+    def test_a_network_of_another_region_is_refused(self, app: cdk.App, stack: cdk.Stack) -> None:
+        elsewhere = cdk.Stack(app, "Elsewhere", env=cdk.Environment(account="111122223333", region="us-east-1"))
+        network = hp.ClusterNetwork(elsewhere, "Network", zones=["use1-az1"])
+        with pytest.raises(hp.InvalidValue, match="the network is in us-east-1 and the cluster in us-west-2"):
+            cluster(stack, network)
 
     def test_capacity_on_demand_is_written_out_when_it_is_asked_for(
         self, stack: cdk.Stack, network: hp.Network

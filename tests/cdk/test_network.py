@@ -154,6 +154,7 @@ class TestArguments:
             ({"zones": ["usw2-az2", "usw2-az2"]}, "different zone ids"),
             ({"egress": "NAT"}, "egress is 'NAT'; use one of nat, closed"),
             ({"endpoints": "ssm"}, "endpoints must be a list of text"),
+            ({"endpoints": ["com.amazonaws.us-west-2.ssm"]}, "use its short name"),
             ({"cidr": "10.0.0.0/8"}, "use /16 to /22"),
             ({"zones": ["usw2-phx2-az1"]}, "local zone"),
         ],

@@ -50,6 +50,17 @@ class TestLustre:
         assert found["FileSystemTypeVersion"] == "2.15"
         assert found["LustreConfiguration"]["DeploymentType"] == "PERSISTENT_2"
 
+    def test_is_refused_in_the_constructor_with_every_error(self, stack: cdk.Stack, network: hp.Network) -> None:
+        wrong = hp.Lustre(capacity_gib=1300, throughput_mbps_per_tib=251)
+        with pytest.raises(hp.InvalidCluster) as refused:
+            hp.LustreFileSystem(stack, "Scratch", network=network, lustre=wrong)
+        assert {finding.rule for finding in refused.value.findings} == {"HP3001", "HP3002"}
+        assert stack.node.try_find_child("Scratch") is None
+
+    def test_an_imported_one_is_named_as_dns_does(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="use the DNS name"):
+            hp.LustreFileSystem.from_attributes(dns_name="fs-0123456789abcdef0", mount_name="abcdefgh")
+
     def test_has_exactly_one_subnet(self, stack: cdk.Stack, network: hp.Network) -> None:
         assert len(file_system(stack, network)["SubnetIds"]) == 1
 
