@@ -35,7 +35,7 @@ def monthly_limit(budget: Budget | None, seen: Deployment) -> int:
     # Volumes cost little beside nodes and have no price in our tables; what exists already is in the bill already.
     existing = {each.path for each in seen.file_systems if each.lustre.deployment_type is UNKNOWN}
     not_priced = cost.hourly(seen).not_priced
-    unknown = sorted({each.item for each in not_priced if each.path not in existing and "EBS" not in each.item})
+    unknown = sorted({each.item for each in not_priced if each.path not in existing and each.item != cost.VOLUMES})
     if unknown:
         raise InvalidValue(
             f"no price is known for {', '.join(unknown)}, so the budget cannot be derived: "

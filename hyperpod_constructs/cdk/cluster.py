@@ -100,7 +100,7 @@ class Cluster(Construct):
         lifecycle = LifecycleScripts.ami_only() if lifecycle is None else lifecycle
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
-        if region != network.region:
+        if region != network.region and not (is_token(region) or is_token(network.region)):
             raise InvalidValue(
                 f"the network is in {network.region} and the cluster in {region}", "put both into one Region"
             )
@@ -268,7 +268,6 @@ def _check_objects(
 def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: PublishedScripts) -> NodeFeatures:
     keys = {str(volume.kms_key) for group in seen.groups for volume in volumes_of(group) if volume.kms_key}
     return NodeFeatures(
-        own_network=True,
         lustre_efa=any(each.model.lustre.efa is True for each in mounts.values()),
         scripts=[(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}", prefix) for bucket, prefix in scripts.places],
         volume_key_arns=sorted(keys),

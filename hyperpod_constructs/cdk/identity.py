@@ -1,7 +1,6 @@
 """Roles of nodes: one per group, and one policy for what all of them may do.
 
-The policy is made of the features in use and nothing else. Statements that name the cluster itself would make a circle
-with the cluster's dependency on the policy; they belong into a policy of their own.
+The policy is made of the features in use and nothing else.
 """
 
 from __future__ import annotations
@@ -18,16 +17,14 @@ from hyperpod_constructs.catalog.permissions import INTERFACE_CHANGE, INTERFACE_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFeatures:
-    """What decides which permissions nodes have.
+    """What decides which permissions nodes have, besides those for the network that every cluster of ours stands in.
 
     Attributes:
-        own_network: Whether the cluster stands in subnets of the user's.
         lustre_efa: Whether a Lustre file system with EFA is mounted, which nodes must be able to describe.
         scripts: ARNs of script buckets, each with the key prefix that all versions of the scripts share.
         volume_key_arns: Customer keys of volumes.
     """
 
-    own_network: bool
     lustre_efa: bool = False
     scripts: Sequence[tuple[str, str]] = ()
     volume_key_arns: Sequence[str] = ()
@@ -35,25 +32,22 @@ class NodeFeatures:
 
 def statements(features: NodeFeatures, *, partition: str, region: str) -> list[dict[str, object]]:
     """The statements of the shared policy."""
-    found: list[dict[str, object]] = []
-    if features.own_network:
-        here = {"StringEquals": {"aws:RequestedRegion": region}}
-        found += [
-            {"Sid": "DescribeNetwork", "Effect": "Allow", "Action": list(INTERFACE_DESCRIBE), "Resource": "*"},
-            {
-                "Sid": "NodeInterfaces",
-                "Effect": "Allow",
-                "Action": list(INTERFACE_CHANGE),
-                "Resource": "*",
-                "Condition": here,
-            },
-            {
-                "Sid": "TagInterfaces",
-                "Effect": "Allow",
-                "Action": INTERFACE_TAG,
-                "Resource": f"arn:{partition}:ec2:{region}:*:network-interface/*",
-            },
-        ]
+    found: list[dict[str, object]] = [
+        {"Sid": "DescribeNetwork", "Effect": "Allow", "Action": list(INTERFACE_DESCRIBE), "Resource": "*"},
+        {
+            "Sid": "NodeInterfaces",
+            "Effect": "Allow",
+            "Action": list(INTERFACE_CHANGE),
+            "Resource": "*",
+            "Condition": {"StringEquals": {"aws:RequestedRegion": region}},
+        },
+        {
+            "Sid": "TagInterfaces",
+            "Effect": "Allow",
+            "Action": INTERFACE_TAG,
+            "Resource": f"arn:{partition}:ec2:{region}:*:network-interface/*",
+        },
+    ]
     if features.lustre_efa:
         # Without it the mount falls back to TCP in silence (field report C-09); the action knows no resources.
         found.append({"Sid": "DescribeLustre", "Effect": "Allow", "Action": "fsx:DescribeFileSystems", "Resource": "*"})

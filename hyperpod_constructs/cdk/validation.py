@@ -107,7 +107,7 @@ def _reasons(acknowledged: Mapping[str, str] | None) -> Mapping[str, str]:
 
 
 def acknowledge_type_list(resource: cdk.CfnResource) -> None:
-    """Accepts the CDK engine's rule on instance types by Region, for types that our catalogue knows.
+    """Accepts the CDK engine's rule on instance types by Region, for types that we know or the user describes.
 
     Its list comes from general price data and refuses, among others, ml.p5e.48xlarge in every Region. Our own rule on
     unknown types still reads the template, so a nonsense type set by an override is found.

@@ -28,6 +28,8 @@ LEFT_OUT: Final = (
 NO_REGION: Final = "the Region is not known"
 """Why an item is not priced in a template that can go to any Region."""
 
+VOLUMES: Final = "EBS volumes"
+"""Item of all volumes of a group, which have no price here."""
 _STEP_USD = 10
 
 
@@ -155,9 +157,7 @@ def _of_group(cluster: Cluster, group: InstanceGroup, path: str) -> Iterator[Ite
         else:
             yield _metered(path, item, group.instances, "instance", price)
     if group.volumes is UNKNOWN or group.volumes:
-        yield NotPriced(
-            path=path, item="EBS volumes", why="no dated price of HyperPod's EBS volumes is in the catalogue"
-        )
+        yield NotPriced(path=path, item=VOLUMES, why="no dated price of HyperPod's EBS volumes is in the catalogue")
 
 
 def _item(group: InstanceGroup) -> str:

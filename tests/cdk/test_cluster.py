@@ -328,6 +328,10 @@ class TestArguments:
         with pytest.raises(hp.InvalidValue, match=message):
             cluster(stack, network, groups=[groups()[0], hp.InstanceGroup(partitions=("cpu",), **fields)])
 
+    def test_a_network_whose_region_is_decided_at_deploy_is_not_compared(self, app: cdk.App, stack: cdk.Stack) -> None:
+        network = hp.ClusterNetwork(cdk.Stack(app, "Anywhere"), "Network", zones=["usw2-az2"])
+        assert cluster(stack, network).cluster_name == "smoke"
+
     def test_a_network_of_another_region_is_refused(self, app: cdk.App, stack: cdk.Stack) -> None:
         elsewhere = cdk.Stack(app, "Elsewhere", env=cdk.Environment(account="111122223333", region="us-east-1"))
         network = hp.ClusterNetwork(elsewhere, "Network", zones=["use1-az1"])
