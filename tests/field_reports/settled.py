@@ -24,7 +24,7 @@ def settled(where: Where) -> Callable[[Test], Test]:
         where: `synth` where a finding or an exception stops or warns, `template` where our constructs write what is
             right, `preflight` where only the account can tell, `docs` where nothing but words helps.
     """
-    return pytest.mark.settled(where)  # type: ignore[return-value]  # a mark returns what it decorates
+    return pytest.mark.settled(where)
 
 
 def checked(text: str, region: str | None = None, file: str = "template.yaml") -> list[Finding]:
