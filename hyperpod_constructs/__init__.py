@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Spot as Spot,
         TrainingPlan as TrainingPlan,
     )
+    from hyperpod_constructs.model.kubernetes import KubernetesConfig as KubernetesConfig, Taint as Taint
     from hyperpod_constructs.model.orchestration import AccountingDatabase as AccountingDatabase, Slurm as Slurm
     from hyperpod_constructs.model.storage import (
         DataRepository as DataRepository,
@@ -87,6 +88,7 @@ _MODULES = {
         "Spot",
         "TrainingPlan",
     ),
+    "model.kubernetes": ("KubernetesConfig", "Taint"),
     "model.orchestration": ("AccountingDatabase", "Slurm"),
     "model.storage": ("DataRepository", "Lustre", "Mount", "NodeVolume"),
 }

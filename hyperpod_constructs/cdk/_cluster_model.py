@@ -20,6 +20,7 @@ from hyperpod_constructs.model.capacity import (
     TrainingPlan,
 )
 from hyperpod_constructs.model.checks import check_name
+from hyperpod_constructs.model.kubernetes import KubernetesConfig
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
 from hyperpod_constructs.model.storage import FileSystem, Mount, NodeVolume
 from hyperpod_constructs.tokens import is_token
@@ -130,6 +131,7 @@ def _check_accounting(slurm: Slurm) -> None:
 
 def _check_kinds(who: str, group: InstanceGroup) -> None:
     check_kind(f"{who}: capacity", group.capacity, OnDemand, Spot, TrainingPlan)
+    check_kind(f"{who}: kubernetes", group.kubernetes, KubernetesConfig)
     check_kind(f"{who}: patching", group.patching, AutoPatch)
     if isinstance(group.patching, AutoPatch) and group.patching.when == "DrainFirst":
         raise InvalidValue(f"{who}: patching DrainFirst is not in CloudFormation: use WhenIdle or WhenAllIdle")

@@ -119,9 +119,24 @@ def instance_group(
         auto_patch_config=_patching(group),
         scheduled_update_config=_scheduled_update(group),
         image_id=given(group.image_id),
+        image_release_version=given(group.image_release_version),
+        kubernetes_config=_kubernetes(group),
         network_interface=_Cluster.ClusterNetworkInterfaceProperty(interface_type=given(group.network_interface))
         if group.network_interface
         else None,
+    )
+
+
+def _kubernetes(group: InstanceGroup) -> sagemaker.CfnCluster.ClusterKubernetesConfigProperty | None:
+    config = given(group.kubernetes)
+    if config is None:
+        return None
+    taints = [
+        _Cluster.ClusterKubernetesTaintProperty(key=taint.key, effect=taint.effect, value=taint.value)
+        for taint in given(config.taints)
+    ]
+    return _Cluster.ClusterKubernetesConfigProperty(
+        labels=dict(sorted(given(config.labels).items())) or None, taints=taints or None
     )
 
 

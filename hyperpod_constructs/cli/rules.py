@@ -22,19 +22,18 @@ _DID_NOT_RUN = Rule(
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints all rules, or the one that was asked for; 2 where there is no such rule."""
+    """Prints all rules, or the page of the one that was asked for; 2 where there is no such rule."""
     known = documented()
     wanted = arguments.id and arguments.id.upper()
     if wanted and wanted not in known:
         print(f"hyperpod: {_no_such_rule(arguments.id, known)}", file=sys.stderr)
         return 2
-    shown = [known[wanted]] if wanted else list(known.values())
-    if arguments.format == "json":
-        print(json.dumps({"rules": [as_data(rule) for rule in shown]}, indent=2))
-    elif wanted:
-        print("\n".join(_page(shown[0])))
+    if wanted:
+        _print_page(known[wanted], as_json=arguments.format == "json")
+    elif arguments.format == "json":
+        print(json.dumps({"rules": [as_data(rule) for rule in known.values()]}, indent=2))
     else:
-        print("\n".join(_list(shown)))
+        print("\n".join(_list(list(known.values()))))
     return 0
 
 
@@ -44,7 +43,7 @@ def documented() -> dict[str, Rule]:
 
 
 def as_data(rule: Rule) -> dict[str, str]:
-    """A rule as JSON shows it."""
+    """A rule as the list in JSON shows it; its page has more."""
     return {
         "id": rule.id,
         "severity": rule.severity.value,
@@ -52,6 +51,16 @@ def as_data(rule: Rule) -> dict[str, str]:
         "because": rule.because,
         "source": rule.source,
     }
+
+
+def _print_page(rule: Rule, *, as_json: bool) -> None:
+    from hyperpod_constructs.rules import pages  # noqa: PLC0415  # SARIF needs the list only, and no examples
+
+    page = pages.page(rule)
+    if as_json:
+        print(json.dumps({"rules": [pages.as_data(page)]}, indent=2))
+    else:
+        print(pages.markdown(page, terminal.width()), end="")
 
 
 def _no_such_rule(wanted: str, known: dict[str, Rule]) -> str:
@@ -66,13 +75,4 @@ def _list(shown: list[Rule]) -> list[str]:
         first, *rest = terminal.wrapped(rule.title, terminal.width() - terminal.MARGIN)
         lines.append(terminal.head(rule.id, rule.severity) + first)
         lines += [" " * terminal.MARGIN + line for line in rest]
-    return [*lines, f"{terminal.plural(len(shown), 'rule')}; `hyperpod rules ID` says why"]
-
-
-def _page(rule: Rule) -> list[str]:
-    columns = terminal.width()
-    return [
-        terminal.head(rule.id, rule.severity) + terminal.plain(rule.title),
-        *terminal.wrapped(f"because: {rule.because}", columns, indent="  "),
-        *terminal.wrapped(f"source: {rule.source}", columns, indent="  "),
-    ]
+    return [*lines, f"{terminal.plural(len(shown), 'rule')}; `hyperpod rules ID` explains one, with an example"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
 
 from hyperpod_constructs.cli import check, cost as cost_command, inputs, planned, terminal
 from hyperpod_constructs.cli.inputs import Judged
-from hyperpod_constructs.cli.planned import NOT_READ, Planned
+from hyperpod_constructs.cli.planned import Planned
 from hyperpod_constructs.planning import quotas, totals
 from hyperpod_constructs.planning.cost import Cost
 from hyperpod_constructs.planning.quotas import NeededQuota
@@ -51,7 +51,7 @@ def _moment(value: object) -> str:
 def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace) -> list[str]:
     found, money = totals.of(basis.deployment), basis.cost
     return [
-        *(line for cluster in found.clusters for line in _cluster(cluster, basis.restricted)),
+        *(line for cluster in found.clusters for line in _cluster(cluster)),
         *_subnets(found.subnets),
         *(line for plan in found.plans for line in _plan(plan, money)),
         "cost per hour",
@@ -62,7 +62,7 @@ def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace) -> list
     ]
 
 
-def _cluster(cluster: ClusterTotals, restricted: Collection[str]) -> Iterator[str]:
+def _cluster(cluster: ClusterTotals) -> Iterator[str]:
     yield f"cluster {terminal.plain(cluster.name or cluster.path)}"
     nodes = [f"{cluster.usable:,} usable", f"{cluster.spare:,} spare"]
     nodes += [f"{cluster.service:,} for controller and login"] if cluster.service else []
@@ -70,8 +70,7 @@ def _cluster(cluster: ClusterTotals, restricted: Collection[str]) -> Iterator[st
     for accelerators in cluster.accelerators:
         yield f"  accelerators  {accelerators.usable:,} {accelerators.name} usable, {accelerators.spare:,} spare"
     for path in cluster.uncounted:
-        why = NOT_READ if path in restricted else "its number of instances is not known"
-        yield f"  not counted   {terminal.plain(path)}: {why}"
+        yield f"  not counted   {terminal.plain(path)}: its number of instances is not known"
     for path in cluster.unknown_types:
         yield f"  not counted   accelerators of {terminal.plain(path)}: its instance type is not known"
 

@@ -40,10 +40,12 @@ class Subscriber:
     Attributes:
         kind: `SNS` or `EMAIL`.
         address: Path or ARN of a topic, or an e-mail address.
+        written: The address as text, with `*` for what is decided at deploy; left out where it is that of a resource.
     """
 
     kind: Literal["SNS", "EMAIL"] | Unknown
     address: str | Unknown
+    written: str | Unknown | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +72,14 @@ class BudgetResource:
         name: Fixed name; left out where CloudFormation makes one.
         kind: BudgetType: COST, USAGE, RI_UTILIZATION and others; only a budget of COST has a currency.
         time_unit: DAILY, MONTHLY, QUARTERLY, ANNUALLY or CUSTOM.
-        amount: Limit.
+        amount: Limit; left out where there is no BudgetLimit.
         unit: Currency of the limit.
+        planned: Whether it has PlannedBudgetLimits, one for each period.
+        adjusted: Whether it has AutoAdjustData, with which Budgets makes the limit.
+        filters: Whether it has CostFilters.
+        expression: Whether it has a FilterExpression.
         notifications: Its notices.
+        account: Account of its stack.
         region: Region of its stack.
     """
 
@@ -82,8 +89,97 @@ class BudgetResource:
     time_unit: str | Unknown = "MONTHLY"
     amount: float | Unknown | None = None
     unit: str | Unknown | None = None
+    planned: bool | Unknown = False
+    adjusted: bool | Unknown = False
+    filters: bool | Unknown = False
+    expression: bool | Unknown = False
     notifications: tuple[Notification, ...] | Unknown = ()
+    account: str | None = None
     region: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetAction:
+    """What Budgets does, or asks whether to do, once a threshold is crossed.
+
+    Attributes:
+        path: Construct path.
+        kind: `APPLY_IAM_POLICY`, `APPLY_SCP_POLICY` or `RUN_SSM_DOCUMENTS`.
+        definitions: Which of IamActionDefinition, ScpActionDefinition and SsmActionDefinition it has.
+        role: Path or ARN of the role that Budgets takes.
+        threshold: Percent of the limit, or USD.
+        subscribers: 1 to 11, at most one of them a topic.
+        account: Account of its stack.
+        region: Region of its stack.
+    """
+
+    path: str
+    kind: str | Unknown
+    definitions: tuple[str, ...] | Unknown = ()
+    role: str | Unknown = ""
+    threshold: float | Unknown = 100
+    subscribers: tuple[Subscriber, ...] | Unknown = ()
+    account: str | None = None
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnomalyMonitor:
+    """What Cost Anomaly Detection looks at.
+
+    Attributes:
+        path: Construct path.
+        kind: `DIMENSIONAL`, which AWS manages, or `CUSTOM`.
+        dimension: `SERVICE`, `LINKED_ACCOUNT`, `TAG` or `COST_CATEGORY`; of a DIMENSIONAL monitor.
+        specification: Whether it has a MonitorSpecification.
+        region: Region of its stack.
+    """
+
+    path: str
+    kind: str | Unknown
+    dimension: str | Unknown | None = None
+    specification: bool | Unknown = False
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnomalySubscription:
+    """Who is told of anomalies of cost.
+
+    Attributes:
+        path: Construct path.
+        frequency: `IMMEDIATE` by topic, `DAILY` or `WEEKLY` by e-mail.
+        subscribers: Topics or e-mail addresses.
+        threshold: Whether it has a Threshold, which is deprecated.
+        expression: Whether it has a ThresholdExpression.
+        region: Region of its stack.
+    """
+
+    path: str
+    frequency: str | Unknown
+    subscribers: tuple[Subscriber, ...] | Unknown = ()
+    threshold: bool | Unknown = False
+    expression: bool | Unknown = False
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """One statement that lets a service publish to a topic, and how far.
+
+    Attributes:
+        service: Service principal; `UNKNOWN` where it is decided at deploy, or for anyone.
+        accounts: Values of `aws:SourceAccount` of which the caller's must be one; none where it does not ask.
+        arns: Patterns of `aws:SourceArn` of which the caller's must match one; none where it does not ask.
+        exact: Whether the ARN is compared letter by letter, so that `*` stands for itself.
+        clear: Whether that is all: no other condition, and none that is not known.
+    """
+
+    service: str | Unknown
+    accounts: tuple[str, ...] = ()
+    arns: tuple[str, ...] = ()
+    exact: bool = False
+    clear: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,15 +189,19 @@ class Topic:
     Attributes:
         path: Construct path.
         publishers: Service principals whose publishing its policies allow.
+        grants: The statements that allow it.
         subscriptions: Number of subscriptions.
         key: `None` unencrypted, `alias/aws/sns` or the path or ARN of a customer key.
+        key_users: Service principals that the policy of that key admits; left out where the deployment has no such key.
         has_policy: Whether the deployment gives it a policy.
         complete: Whether all of its policies are known.
     """
 
     path: str
     publishers: tuple[str | Unknown, ...] = ()
+    grants: tuple[Grant, ...] = ()
     subscriptions: int = 0
     key: str | Unknown | None = None
+    key_users: tuple[str | Unknown, ...] | None = None
     has_policy: bool = True
     complete: bool = True

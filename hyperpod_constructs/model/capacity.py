@@ -12,6 +12,7 @@ from hyperpod_constructs.catalog import instances, limits
 from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.checks import check_limit, check_name, check_one_of, check_several, check_whole
+from hyperpod_constructs.model.kubernetes import KubernetesConfig
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.storage import Mount, NodeVolume
@@ -218,6 +219,8 @@ class GroupOptions(TypedDict, total=False):
     scheduled_update: ScheduledUpdate | None
     zone: str | None
     image_id: str | None
+    image_release_version: str | None
+    kubernetes: KubernetesConfig | None
     network_interface: Literal["efa", "efa-only"] | None
 
 
@@ -249,11 +252,12 @@ class InstanceGroup:
         zone: Zone id if the group stands in another zone than its cluster; cannot be changed later.
         placement: Subnets and security groups of the group, where they are not the cluster's.
         image_id: Custom AMI, `ami-...`.
+        image_release_version: Release of AWS's image, such as `1.0.742`; EKS clusters only. A change updates all nodes.
+        kubernetes: Labels and taints of the nodes; EKS clusters only.
         network_interface: `efa` or `efa-only` (no IP on the EFA devices, fewer addresses).
         execution_role: Path or ARN of the role of the nodes; constructs make one where it is left out.
         asked: Names of all properties that ask for a kind of capacity, where a template has more than `capacity` can
             say: `OnDemand`, `Spot` and `TrainingPlanArn`.
-        eks_fields: Names of those of its properties that only EKS clusters have.
 
     Raises:
         InvalidValue: for what can never be right in one field.
@@ -281,10 +285,11 @@ class InstanceGroup:
     zone: str | Unknown | None = None
     placement: VpcPlacement | Unknown | None = None
     image_id: str | Unknown | None = None
+    image_release_version: str | Unknown | None = None
+    kubernetes: KubernetesConfig | Unknown | None = None
     network_interface: Literal["efa", "efa-only"] | Unknown | None = None
     execution_role: str | Unknown | None = None
     asked: tuple[str, ...] = ()
-    eks_fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_name("group name", self.name)
@@ -380,6 +385,12 @@ class InstanceGroup:
     def instances(self) -> int | Unknown:
         """Instances that the group has: `count + spares`."""
         return self.count if is_token(self.count) else self.count + self.spares  # type: ignore[operator]  # a number here
+
+    @property
+    def eks_fields(self) -> tuple[str, ...]:
+        """Names of those of its properties that only EKS clusters have and that certainly stand there."""
+        given = {"ImageReleaseVersion": self.image_release_version, "KubernetesConfig": self.kubernetes}
+        return tuple(name for name, value in given.items() if value is not None and not is_token(value))
 
     @property
     def facts(self) -> InstanceType | None:

@@ -9,8 +9,10 @@ from typing import Literal, TypeVar
 from hyperpod_constructs.model.budget import BudgetResource, Topic
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.identity import Role
+from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
 from hyperpod_constructs.model.network import SecurityGroup, Subnet, VpcPlacement
 from hyperpod_constructs.model.orchestration import Eks, Slurm
+from hyperpod_constructs.model.restricted import RestrictedGroup, SharedRestrictedStorage
 from hyperpod_constructs.model.storage import FileSystem
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
@@ -34,8 +36,11 @@ class Cluster:
         account: Account of its stack.
         region: Region of its stack.
         depends_on: Paths that CloudFormation creates before it, apart from what its properties refer to.
-        restricted: Whether it has restricted groups, which are not judged.
-        eks_fields: Names of those of its properties that only EKS clusters have, without features that are turned off.
+        restricted_groups: Its groups for Amazon Nova.
+        restricted_storage: The file system that those share.
+        cluster_role: Path or ARN of the role with which the cluster scales itself.
+        autoscaling: Nodes that come and go with the pods; EKS only.
+        tiered_storage: Checkpoints in the memory of nodes; EKS only.
         conditional: Whether a condition that nobody can decide yet says whether it is made at all.
         requested: Whether it comes from a CreateCluster request: the API takes more than CloudFormation.
     """
@@ -52,8 +57,11 @@ class Cluster:
     account: str | None = None
     region: str | None = None
     depends_on: frozenset[str] | None = None
-    restricted: bool = False
-    eks_fields: tuple[str, ...] = ()
+    restricted_groups: tuple[RestrictedGroup | Unknown, ...] | Unknown = ()
+    restricted_storage: SharedRestrictedStorage | Unknown | None = None
+    cluster_role: str | Unknown | None = None
+    autoscaling: AutoScaling | Unknown | None = None
+    tiered_storage: TieredStorage | Unknown | None = None
     conditional: bool = False
     requested: bool = False
 
@@ -63,6 +71,12 @@ class Cluster:
         if self.orchestrator is UNKNOWN:
             return None
         return "eks" if isinstance(self.orchestrator, Eks) else "slurm"
+
+    @property
+    def eks_fields(self) -> tuple[str, ...]:
+        """Names of those of its features that only EKS clusters have and that are certainly on."""
+        given = {"AutoScaling": self.autoscaling, "TieredStorageConfig": self.tiered_storage}
+        return tuple(name for name, value in given.items() if getattr(value, "mode", None) == "Enable")
 
     def path_of(self, group: InstanceGroup) -> str:
         """Where a finding about a group points."""

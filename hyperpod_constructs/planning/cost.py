@@ -21,7 +21,7 @@ from hyperpod_constructs.tokens import UNKNOWN, known
 
 LEFT_OUT: Final = (
     "NAT gateways, endpoints, data transfer, S3, backups, logs, metrics, alarms, OpenZFS file systems, metadata IOPS "
-    "of Lustre, databases, and EKS clusters without HyperPod"
+    "of Lustre, file systems of restricted groups, databases, and EKS clusters without HyperPod"
 )
 """What every total leaves out: what a template does not say the use of, and what the model does not hold."""
 

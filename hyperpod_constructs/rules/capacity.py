@@ -163,12 +163,12 @@ def groups_fit_the_guides(deployment: Deployment) -> Iterator[Problem]:
     "HP1006",
     Severity.WARNING,
     title="A cluster has no instance group",
-    because="the API wants at least one group, unless the cluster has restricted groups, which are not judged here",
+    because="the API wants at least one group, restricted or not",
     source="SageMaker API, CreateCluster, InstanceGroups (botocore 1.44.8)",
 )
 def clusters_have_groups(deployment: Deployment) -> Iterator[Problem]:
     for cluster in deployment.clusters:
-        if not cluster.groups and not cluster.restricted:
+        if not cluster.groups and cluster.restricted_groups == ():
             yield Problem(
                 path=cluster.path,
                 message="0 instance groups",

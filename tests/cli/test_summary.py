@@ -94,21 +94,27 @@ class TestRestrictedGroups:
     @pytest.fixture
     def restricted(self) -> str:
         return CLUSTER.replace(
-            "    Properties:\n", "    Properties:\n      RestrictedInstanceGroups: [{InstanceGroupName: r}]\n"
+            "    Properties:\n",
+            "    Properties:\n      RestrictedInstanceGroups:\n        - {InstanceGroupName: nova, InstanceCount: 2,"
+            " InstanceType: ml.p5.48xlarge, ExecutionRole: r}\n",
         )
 
-    def test_are_not_counted_and_the_totals_they_belong_to_say_so(self, run: Run, restricted: str) -> None:
+    def test_are_counted_like_any_other(self, run: Run, restricted: str) -> None:
+        lines = run("summary", "a.yaml", "--region", "us-east-1", a_yaml=restricted).out.splitlines()
+        assert lines[1] == "  nodes         6 usable, 0 spare, 1 for controller and login"
+
+    def test_of_unknown_size_are_not_counted_and_the_totals_say_so(self, run: Run, restricted: str) -> None:
+        restricted = restricted.replace("InstanceCount: 2", "InstanceCount: !Ref AWS::StackName")
         lines = run("summary", "a.yaml", "--region", "us-east-1", a_yaml=restricted).out.splitlines()
         assert lines[1] == "  nodes         4 usable, 0 spare, 1 for controller and login"
-        where = "a.yaml/Train/RestrictedInstanceGroups"
-        assert lines[3] == f"  not counted   {where}: restricted instance groups are not read by this version"
+        assert lines[3] == "  not counted   a.yaml/Train/nova: its number of instances is not known"
         assert any(line.split()[1:4] == ["at", "least", "129"] for line in lines)  # addresses
         assert any("at least 5  Total number of instances" in line for line in lines)
 
     def test_are_no_group_for_the_rules(self, run: Run, restricted: str) -> None:
         data = run("summary", "a.yaml", "--format", "json", a_yaml=restricted).data
-        assert not [each for each in data["findings"] if each["path"].endswith("RestrictedInstanceGroups")]
-        assert data["clusters"][0]["uncounted"] == ["a.yaml/Train/RestrictedInstanceGroups"]
+        assert not [each for each in data["findings"] if each["path"].endswith("nova")]
+        assert data["clusters"][0]["usable"] == 6
 
 
 class TestWithoutMuchToSay:

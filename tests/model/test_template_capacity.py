@@ -438,10 +438,6 @@ class TestFieldsThatOnlySomeClustersHave:
     def test_of_capacity_are_named_where_there_are_several(self, group_of: Any, properties: Any, asked: Any) -> None:
         assert group_of(properties)[0].asked == asked
 
-    def test_of_restricted_groups_are_noted(self, cluster_of: Any) -> None:
-        restricted = [{"InstanceGroupName": "rig"}]
-        assert cluster_of({"RestrictedInstanceGroups": restricted}).clusters[0].restricted is True
-        assert cluster_of({}).clusters[0].restricted is False
 
 
 class TestAnOrchestratorUnderAnUndecidableCondition:

@@ -175,3 +175,17 @@ class TestAccountingDatabase:
     def test_refuses_what_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
         with pytest.raises(hp.InvalidValue, match=message):
             hp.AccountingDatabase(**{"endpoint": "db", "secret_arn": "arn", **wrong})
+
+
+class TestKubernetesConfig:
+    def test_refuses_what_can_never_be_right(self) -> None:
+        with pytest.raises(hp.InvalidValue, match=r"labels are 'team'; use a map"):
+            hp.KubernetesConfig(labels="team")  # type: ignore[arg-type]  # the point
+        with pytest.raises(hp.InvalidValue, match=r"taints is 'gpu'; use a list"):
+            hp.KubernetesConfig(taints="gpu")  # type: ignore[arg-type]  # the point
+        with pytest.raises(hp.InvalidValue, match=r"taint effect is 'Never'; use one of NoSchedule"):
+            hp.Taint(key="gpu", effect="Never")  # type: ignore[arg-type]  # the point
+
+    def test_takes_labels_and_taints(self) -> None:
+        taint = hp.Taint(key="gpu", effect="NoSchedule")
+        assert hp.KubernetesConfig(labels={"team": "a"}, taints=(taint,)).taints == (taint,)

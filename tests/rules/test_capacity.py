@@ -128,7 +128,7 @@ class TestNumberOfGroups:
         assert told(rule, deployment(cluster(groups=many(number)))) == []
 
     def test_is_silent_on_a_cluster_of_restricted_groups(self) -> None:
-        assert told("HP1006", deployment(cluster(groups=(), restricted=True))) == []
+        assert told("HP1006", deployment(cluster(groups=(), restricted_groups=UNKNOWN))) == []
 
     def test_groups_that_may_be_left_out_are_not_counted(self) -> None:
         maybe = tuple(compute(name=UNKNOWN, count=UNKNOWN) for _ in range(101))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.kubernetes import AutoScaling, KubernetesConfig, TieredStorage
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
 from hyperpod_constructs.model.storage import Mount
 from hyperpod_constructs.rules import RULES
@@ -422,8 +423,9 @@ class TestClusterNamesAreUnique:
 
 class TestSlurmClustersHaveNoEksFields:
     def test_names_those_of_cluster_and_groups(self) -> None:
-        group = compute(eks_fields=("ImageReleaseVersion", "KubernetesConfig"))
-        assert told("HP2012", deployment(slurm_cluster(group, eks_fields=("AutoScaling",)))) == [
+        group = compute(image_release_version="1.0.742", kubernetes=KubernetesConfig(labels={"team": "a"}))
+        scaled = slurm_cluster(group, autoscaling=AutoScaling(mode="Enable"))
+        assert told("HP2012", deployment(scaled)) == [
             "HP2012 the cluster has AutoScaling in a Slurm cluster | leave AutoScaling out, or use EKS as orchestrator",
             (
                 "HP2012 group 'p5' has ImageReleaseVersion and KubernetesConfig in a Slurm cluster | "
@@ -432,6 +434,6 @@ class TestSlurmClustersHaveNoEksFields:
         ]
 
     def test_is_silent_on_eks_and_where_the_orchestrator_is_not_known(self) -> None:
-        fields = {"eks_fields": ("TieredStorageConfig",)}
+        fields = {"tiered_storage": TieredStorage(mode="Enable", memory_percent=20)}
         assert told("HP2012", deployment(eks_cluster(kubernetes(), **fields))) == []
         assert told("HP2012", deployment(slurm_cluster(compute(), orchestrator=UNKNOWN, **fields))) == []

@@ -25,14 +25,14 @@ from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
+from hyperpod_constructs.model.restricted import RestrictedGroup, RestrictedStorage, SharedRestrictedStorage
 from hyperpod_constructs.model.storage import Mount, NodeVolume
+from hyperpod_constructs.model.template.kubernetes import autoscaling, kubernetes_config, tiered_storage
 from hyperpod_constructs.model.template.orchestration import orchestrator
 from hyperpod_constructs.model.template.properties import CLUSTER, GROUP, REQUEST, REQUEST_GROUP, Shape, check_names
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _PLAN = ":training-plan/"
-_EKS_FIELDS = ("ImageReleaseVersion", "KubernetesConfig")
-_EKS_FEATURES = ("AutoScaling", "TieredStorageConfig")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +68,7 @@ def cluster(node: Node, form: Form, **fixed: object) -> Cluster:
         groups=_groups(node["InstanceGroups"], form),
         tags=known,
         tags_complete=tags is not UNKNOWN and len(known) == len(tags),
-        restricted=node["RestrictedInstanceGroups"].items() != (),
-        eks_fields=_turned_on(node),
+        restricted_groups=node["RestrictedInstanceGroups"].each(_restricted_group),
         requested=form is API,
         **fixed,
     )
@@ -93,7 +92,7 @@ def _group(node: Node, form: Form) -> InstanceGroup:
     name = node["InstanceGroupName"].text()
     owned = replace(node, owner=f"{node.owner}/{name}") if isinstance(name, str) else node
     check_names(owned, form.group)
-    return owned.build(InstanceGroup, form.group_fields, asked=_asked(owned), eks_fields=_certain(owned, *_EKS_FIELDS))
+    return owned.build(InstanceGroup, form.group_fields, asked=_asked(owned))
 
 
 def _certain(node: Node, *names: str) -> tuple[str, ...]:
@@ -105,13 +104,6 @@ def _asked(node: Node) -> tuple[str, ...]:
     """Every property that certainly asks for a kind of capacity, if there are several."""
     found = (*_certain(node["CapacityRequirements"], "OnDemand", "Spot"), *_certain(node, "TrainingPlanArn"))
     return found if len(found) > 1 else ()
-
-
-def _turned_on(node: Node) -> tuple[str, ...]:
-    """The features that only EKS clusters have and that a cluster certainly uses."""
-    return tuple(
-        name for name in _certain(node, *_EKS_FEATURES) if node[name]["Mode"].text() not in {"Disable", UNKNOWN}
-    )
 
 
 def _capacity(node: Node) -> Capacity | Unknown | None:
@@ -136,6 +128,29 @@ def _plan(node: Node) -> TrainingPlan | Unknown:
     except InvalidValue as error:
         node.refuse(error)
         return UNKNOWN
+
+
+def _restricted_group(node: Node) -> RestrictedGroup | Unknown:
+    if not isinstance(node.mapping(), dict):
+        return UNKNOWN
+    name = node["InstanceGroupName"].text()
+    owned = replace(node, owner=f"{node.owner}/{name}") if isinstance(name, str) else node
+    return RestrictedGroup(
+        group=owned.build(InstanceGroup, _RESTRICTED),
+        storage=owned.at("EnvironmentConfig.FSxLustreConfig").optional(_restricted_storage),
+    )
+
+
+def _restricted_storage(node: Node) -> RestrictedStorage:
+    return node.build(RestrictedStorage, _RESTRICTED_STORAGE)
+
+
+def _shared_storage(node: Node) -> SharedRestrictedStorage | Unknown:
+    return node["SharedEnvironmentConfig"].must(lambda given: given.optional(_shared_environment))
+
+
+def _shared_environment(node: Node) -> SharedRestrictedStorage:
+    return node.build(SharedRestrictedStorage, _SHARED_STORAGE)
 
 
 def _placement(node: Node) -> VpcPlacement:
@@ -266,8 +281,32 @@ _GROUP: Final[Fields] = {
     "scheduled_update": ("ScheduledUpdateConfig", optional(_scheduled_update)),
     "placement": ("OverrideVpcConfig", optional(_placement)),
     "image_id": ("ImageId", Node.text),
+    "image_release_version": ("ImageReleaseVersion", Node.text),
+    "kubernetes": ("KubernetesConfig", optional(kubernetes_config)),
     "network_interface": ("NetworkInterface.InterfaceType", Node.text),
     "execution_role": ("ExecutionRole", required(Node.path)),
+}
+_RESTRICTED: Final[Fields] = {
+    name: _GROUP[name]
+    for name in (
+        "name",
+        "count",
+        "instance_type",
+        "threads_per_core",
+        "capacity",
+        "volumes",
+        "health_checks",
+        "placement",
+        "execution_role",
+    )
+}
+_RESTRICTED_STORAGE: Final[Fields] = {
+    "size_gib": ("SizeInGiB", required(Node.whole)),
+    "throughput_mbps_per_tib": ("PerUnitStorageThroughput", required(Node.whole)),
+}
+_SHARED_STORAGE: Final[Fields] = {
+    "storage": ("FSxLustreConfig", optional(_restricted_storage)),
+    "when_unused": ("FSxLustreDeletionPolicy", required(Node.text)),
 }
 TEMPLATE: Final = Form(cluster=CLUSTER, group=GROUP, group_fields=_GROUP)
 """AWS::SageMaker::Cluster."""
@@ -284,6 +323,10 @@ _CLUSTER: Final[Fields] = {
     "provisioning": ("NodeProvisioningMode", one_of("Continuous")),
     "recovery": ("NodeRecovery", one_of("Automatic", "None")),
     "placement": ("VpcConfig", optional(_placement)),
+    "cluster_role": ("ClusterRole", Node.path),
+    "autoscaling": ("AutoScaling", optional(autoscaling)),
+    "tiered_storage": ("TieredStorageConfig", optional(tiered_storage)),
+    "restricted_storage": ("RestrictedInstanceGroupsConfig", optional(_shared_storage)),
 }
 
 _UNKNOWN_FIELDS: dict[str, Any] = dict.fromkeys(_GROUP, UNKNOWN)

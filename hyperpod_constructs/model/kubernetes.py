@@ -1,0 +1,92 @@
+"""What only EKS clusters have: how Kubernetes sees the nodes of a group, and features of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.checks import check_one_of, check_several, check_whole
+from hyperpod_constructs.tokens import Unknown, is_token
+
+TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+MODES: Final = ("Enable", "Disable")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """Keeps pods away that do not tolerate it.
+
+    Attributes:
+        key: 1 to 317 characters.
+        effect: NoSchedule, PreferNoSchedule or NoExecute.
+        value: 1 to 63 characters, or left out.
+
+    Source: AWS::SageMaker::Cluster schema, ClusterKubernetesTaint.
+    """
+
+    key: str | Unknown
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | Unknown
+    value: str | Unknown | None = None
+
+    def __post_init__(self) -> None:
+        check_one_of("taint effect", self.effect, TAINT_EFFECTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesConfig:
+    """Labels and taints of the nodes of a group: all of them, so that leaving one out takes it away.
+
+    Attributes:
+        labels: At most 50, by key.
+        taints: At most 50.
+
+    Source: SageMaker API, ClusterKubernetesConfig (botocore 1.44.8).
+    """
+
+    labels: Mapping[str, str | Unknown] | Unknown = field(default_factory=dict)
+    taints: tuple[Taint | Unknown, ...] | Unknown = ()
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.labels, Mapping) or is_token(self.labels)):
+            raise InvalidValue(f"Kubernetes labels are {self.labels!r}", 'use a map: {"team": "pretraining"}')
+        check_several("taints", self.taints)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoScaling:
+    """Nodes that come and go with the pods that wait for them.
+
+    Attributes:
+        mode: Enable or Disable.
+        scaler: Karpenter, which is the default and the only one.
+
+    Source: SageMaker API, ClusterAutoScalingConfig (botocore 1.44.8).
+    """
+
+    mode: Literal["Enable", "Disable"] | Unknown
+    scaler: Literal["Karpenter"] | Unknown | None = None
+
+    def __post_init__(self) -> None:
+        check_one_of("AutoScaling mode", self.mode, MODES)
+        check_one_of("AutoScalerType", self.scaler, ("Karpenter",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TieredStorage:
+    """Checkpoints in the memory of the nodes before they go to S3.
+
+    Attributes:
+        mode: Enable or Disable.
+        memory_percent: Share of the memory of each node, 0 to 100 %; AWS's guide wants 20 or more.
+
+    Source: SageMaker API, ClusterTieredStorageConfig (botocore 1.44.8).
+    """
+
+    mode: Literal["Enable", "Disable"] | Unknown
+    memory_percent: int | Unknown | None = None
+
+    def __post_init__(self) -> None:
+        check_one_of("tiered storage mode", self.mode, MODES)
+        check_whole("tiered storage memory", self.memory_percent, low=0, high=100, unit="%")
