@@ -201,6 +201,8 @@ class _Neighbourhood:
         self._nested: dict[tuple[str, str], Scope] = {}
         self._named: dict[str, list[Scope]] = {}
         self._exports: dict[str, list[tuple[Scope, str]]] | None = None
+        # Copies of one template in a folder export the same names: each name is looked up once for an environment.
+        self._exported: dict[tuple[str, str | None, str | None], tuple[Scope, str] | None] = {}
 
     def fill(self, stacks: tuple[Stack, ...]) -> None:
         self._stacks = stacks
@@ -224,7 +226,10 @@ class _Neighbourhood:
             for stack in self._stacks:
                 for export, output in stack.scope.exports() if stack.present is not False else ():
                     self._exports.setdefault(export, []).append((stack.scope, output))
-        return _only(self._exports.get(name, []), importer)
+        key = (name, importer.account, importer.region)
+        if key not in self._exported:
+            self._exported[key] = _only(self._exports.get(name, []), importer)
+        return self._exported[key]
 
 
 def _only(candidates: list[tuple[Scope, str]], wanted: Environment) -> tuple[Scope, str] | None:

@@ -6,13 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
-from hyperpod_constructs.model.budget import BudgetResource, Topic
+from hyperpod_constructs.model.budget import (
+    AnomalyMonitor,
+    AnomalySubscription,
+    BudgetAction,
+    BudgetResource,
+    Topic,
+)
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.identity import Role
 from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
 from hyperpod_constructs.model.network import SecurityGroup, Subnet, VpcPlacement
+from hyperpod_constructs.model.observability import Grafana, Prometheus, PrometheusUrl, RuleEditing
 from hyperpod_constructs.model.orchestration import Eks, Slurm
 from hyperpod_constructs.model.restricted import RestrictedGroup, SharedRestrictedStorage
+from hyperpod_constructs.model.stacks import StackSize, TagList
 from hyperpod_constructs.model.storage import FileSystem
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
@@ -151,10 +159,28 @@ class Deployment:
     roles: tuple[Role, ...] = ()
     budgets: tuple[BudgetResource, ...] = ()
     topics: tuple[Topic, ...] = ()
+    budget_actions: tuple[BudgetAction, ...] = ()
+    anomaly_monitors: tuple[AnomalyMonitor, ...] = ()
+    anomaly_subscriptions: tuple[AnomalySubscription, ...] = ()
+    grafana: tuple[Grafana, ...] = ()
+    prometheus: tuple[Prometheus, ...] = ()
+    prometheus_urls: tuple[PrometheusUrl, ...] = ()
+    rule_editing: tuple[RuleEditing, ...] = ()
+    stacks: tuple[StackSize, ...] = ()
+    tag_lists: tuple[TagList, ...] = ()
     granting_buckets: tuple[str | Unknown, ...] = ()
     invalid: tuple[Invalid, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     locations: Mapping[str, Location] = field(default_factory=dict)
+    _by_path: Mapping[tuple[type, str], object] = field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        nouns: tuple[Subnet | SecurityGroup | FileSystem | Role | Topic, ...]
+        nouns = (*self.subnets, *self.security_groups, *self.file_systems, *self.roles, *self.topics)
+        # Of several nouns with one path the first counts. The class is frozen, and this is derived from its fields.
+        object.__setattr__(self, "_by_path", {(type(noun), noun.path): noun for noun in reversed(nouns)})
 
     def groups(self) -> Iterator[tuple[Cluster, InstanceGroup, str]]:
         """Every group with its cluster and the path of findings about it."""
@@ -164,23 +190,23 @@ class Deployment:
 
     def subnet(self, path: str | Unknown) -> Subnet | None:
         """The subnet of this path, if the deployment knows it."""
-        return _find(self.subnets, path)
+        return self._find(Subnet, path)
 
     def security_group(self, path: str | Unknown) -> SecurityGroup | None:
         """The security group of this path, if the deployment knows it."""
-        return _find(self.security_groups, path)
+        return self._find(SecurityGroup, path)
 
     def file_system(self, path: str | Unknown) -> FileSystem | None:
         """The file system of this path, if the deployment knows it."""
-        return _find(self.file_systems, path)
+        return self._find(FileSystem, path)
 
     def role(self, path: str | Unknown | None) -> Role | None:
         """The role of this path, if the deployment knows it."""
-        return _find(self.roles, path)
+        return self._find(Role, path)
 
     def topic(self, path: str | Unknown) -> Topic | None:
         """The topic of this path, if the deployment knows it."""
-        return _find(self.topics, path)
+        return self._find(Topic, path)
 
     def zone_of(self, placement: VpcPlacement | Unknown | None) -> str | None:
         """The one zone id of a placement; `None` if it is not known or not one."""
@@ -196,6 +222,10 @@ class Deployment:
             return group.zone if isinstance(group.zone, str) else None
         return self.zone_of(cluster.placement_of(group))
 
+    def _find(self, kind: type[Noun], path: str | Unknown | None) -> Noun | None:
+        found = self._by_path.get((kind, path)) if isinstance(path, str) else None
+        return found if isinstance(found, kind) else None
+
     def merged(self, other: Deployment) -> Deployment:
         """Both deployments as one."""
         return replace(
@@ -207,12 +237,17 @@ class Deployment:
             roles=self.roles + other.roles,
             budgets=self.budgets + other.budgets,
             topics=self.topics + other.topics,
+            budget_actions=self.budget_actions + other.budget_actions,
+            anomaly_monitors=self.anomaly_monitors + other.anomaly_monitors,
+            anomaly_subscriptions=self.anomaly_subscriptions + other.anomaly_subscriptions,
+            grafana=self.grafana + other.grafana,
+            prometheus=self.prometheus + other.prometheus,
+            prometheus_urls=self.prometheus_urls + other.prometheus_urls,
+            rule_editing=self.rule_editing + other.rule_editing,
+            stacks=self.stacks + other.stacks,
+            tag_lists=self.tag_lists + other.tag_lists,
             granting_buckets=self.granting_buckets + other.granting_buckets,
             invalid=self.invalid + other.invalid,
             unseen=self.unseen + other.unseen,
             locations={**self.locations, **other.locations},
         )
-
-
-def _find(nouns: tuple[Noun, ...], path: str | Unknown | None) -> Noun | None:
-    return next((noun for noun in nouns if noun.path == path), None)
