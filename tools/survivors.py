@@ -59,7 +59,8 @@ def survives(rule: str, tests: Path) -> bool:
 def survivors(rules: list[str]) -> list[str]:
     """Those of some rules that no test misses."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [rule for rule, alive in zip(rules, pool.map(survives, rules, map(tests_of, rules)), strict=True) if alive]
+        alive = pool.map(survives, rules, map(tests_of, rules))
+        return [rule for rule, lives in zip(rules, alive, strict=True) if lives]
 
 
 def main() -> int:
