@@ -148,9 +148,10 @@ def _get_stack_output(scope: Scope, argument: object) -> Value:
         region=region if isinstance(region, str) else None,
     )
     stack = scope.neighbours.deployed(wanted)
-    if stack is None:
-        raise UndecidedError
-    return weakened(stack.output(_text(scope, argument.get("OutputName"))))
+    name = _text(scope, argument.get("OutputName"))
+    found = UNKNOWN if stack is None else stack.output(name)
+    # Weak, whatever it is: no stack of the assembly has an empty id.
+    return Reference(stack="", logical_id=name, weak=True) if found is UNKNOWN else weakened(found)
 
 
 # Functions of text and lists

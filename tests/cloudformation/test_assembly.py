@@ -426,9 +426,16 @@ class TestEnvironments:
         assert self.resolved(tmp_path, self.A_WEST, output, self.A_WEST, self.A_EAST) == "P1"
 
     def test_the_region_of_stack_outputs_defaults_to_the_own_one(self, tmp_path: Path) -> None:
-        assert self.resolved(tmp_path / "1", self.A_WEST, {"Fn::GetStackOutput": self.OUTPUT}, self.A_EAST) is UNKNOWN
+        assert self.resolved(tmp_path / "1", self.A_WEST, {"Fn::GetStackOutput": self.OUTPUT}, self.A_EAST) == ""
         own = {"Fn::GetStackOutput": {**self.OUTPUT, "Region": {"Ref": "AWS::Region"}}}
         assert self.resolved(tmp_path / "2", self.A_WEST, own, self.A_EAST, self.A_WEST) == "P1"
+
+    def test_outputs_of_a_stack_that_is_not_here_are_weak_all_the_same(self, tmp_path: Path) -> None:
+        write(tmp_path, use=template(X={"Properties": {"V": {"Fn::GetStackOutput": self.OUTPUT}}}))
+        assembly = read(tmp_path)
+        found = properties(assembly, "use.json/X")["V"]
+        assert isinstance(found, Reference)
+        assert (found.weak, assembly.find(found)) == (True, None)
 
     def test_stack_outputs_cross_accounts_by_role(self, tmp_path: Path) -> None:
         role = {"Fn::Sub": "arn:${AWS::Partition}:iam::444455556666:role/read-${AWS::StackId}"}
