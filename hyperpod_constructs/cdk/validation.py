@@ -86,12 +86,14 @@ def acknowledge(scope: IConstruct, rule: str, reason: str) -> None:
 
 
 def record(scope: IConstruct, acknowledged: Mapping[str, str] | None) -> None:
-    """Tells the CDK's report about acknowledgements, so that constructor and report agree."""
-    accepted = _reasons(acknowledged)
-    if accepted:
-        cdk.Validations.of(scope).acknowledge(
-            *(cdk.Acknowledgment(id=f"{PLUGIN}::{rule}", reason=reason) for rule, reason in sorted(accepted.items()))
-        )
+    """Tells the CDK's report about acknowledgements, so that constructor and report agree.
+
+    What only a constructor can say comes as an annotation, which the CDK knows by another id.
+    """
+    accepted = sorted(_reasons(acknowledged).items())
+    ids = [(f"{source}::{rule}", reason) for rule, reason in accepted for source in (PLUGIN, "Annotation")]
+    if ids:
+        cdk.Validations.of(scope).acknowledge(*(cdk.Acknowledgment(id=id, reason=reason) for id, reason in ids))
 
 
 def _reasons(acknowledged: Mapping[str, str] | None) -> Mapping[str, str]:

@@ -74,3 +74,18 @@ class TestUnderTheCli:
     def test_a_good_app_passes(self, tmp_path: Path) -> None:
         ran = synth(tmp_path, "")
         assert ran.returncode == 0, ran.stdout + ran.stderr
+
+    def test_a_warning_that_only_a_constructor_can_give_is_printed_until_it_is_acknowledged(
+        self, tmp_path: Path
+    ) -> None:
+        mounted = """
+            files = hp.LustreFileSystem.from_attributes(
+                dns_name="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", mount_name="abcdefgh", zone="usw2-az1"
+            )
+            hp.Cluster(stack, "Far", name="far", network=network, groups=groups, mounts={{"/fsx": files}}{accepted})
+            """
+        said = synth(tmp_path, mounted.format(accepted=""))
+        assert "HP4008" in said.stdout + said.stderr
+        silent = synth(tmp_path, mounted.format(accepted=', acknowledge={"HP4008": "moved next month"}'))
+        assert silent.returncode == 0
+        assert "HP4008" not in silent.stdout + silent.stderr
