@@ -14,7 +14,8 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_logs as logs
 from constructs import Construct, DependencyGroup
 
-from hyperpod_constructs.cdk._arguments import check_list
+from hyperpod_constructs.catalog import endpoints as endpoints_catalog
+from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.network import LOCKED, Egress, Network, NetworkModel, fabric_model
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.checks import check_one_of
@@ -23,8 +24,8 @@ from hyperpod_constructs.planning.addresses import ZoneBlocks, blocks
 
 _SERVICE: Final = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 DEFAULT_CIDR: Final = "10.0.0.0/16"
-CLOSED_ENDPOINTS: Final = ("ec2", "ec2messages", "logs", "monitoring", "ssm", "ssmmessages", "sts")
-"""What nodes of a Slurm cluster call besides S3. Source: facts on networks without internet; not tried against AWS."""
+CLOSED_ENDPOINTS: Final = endpoints_catalog.NEEDED["slurm"]
+"""What nodes of a Slurm cluster call besides S3."""
 
 
 def network_model(path: str, zones: Sequence[str], cidr: str) -> NetworkModel:
@@ -46,7 +47,7 @@ class ClusterNetwork(Network):
         scope: Parent construct.
         id: Name within the parent.
         zones: Zone ids such as `usw2-az2` (not names such as `us-west-2b`, which mean another zone in each account).
-            The cluster stands in the first one.
+            The cluster and the NAT gateway stand in the first one, so further zones go to the end.
         cidr: IPv4 block, /16 to /22. Cannot be changed once a cluster runs in it.
         egress: `nat` or `closed`.
         endpoints: Interface endpoints by service, for example `ssm`. Defaults to none with NAT, and to what Slurm nodes
@@ -57,6 +58,7 @@ class ClusterNetwork(Network):
         InvalidValue: if a zone is no zone id or the block has not that size.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -69,9 +71,7 @@ class ClusterNetwork(Network):
         flow_logs: bool = True,
     ) -> None:
         """Makes the network."""
-        check_list("zones", zones, str)
         endpoints = (CLOSED_ENDPOINTS if egress == "closed" else ()) if endpoints is None else endpoints
-        check_list("endpoints", endpoints, str)
         for endpoint in endpoints:
             if not _SERVICE.fullmatch(endpoint) or endpoint.startswith("com."):
                 raise InvalidValue(f"endpoint {endpoint!r} is no service", "use its short name, such as ssm or ecr.api")
@@ -103,6 +103,9 @@ class ClusterNetwork(Network):
         if flow_logs:
             self._make_flow_logs(vpc_id)
         self.ready = DependencyGroup(*rules, *waiting, gateway, *interfaces)
+
+    def _made_for(self, zone: str | None) -> Sequence[cdk.CfnResource]:
+        return self._vpc, self._subnets[self.zones.index(zone) if zone else 0]
 
     def _make_vpc(self) -> ec2.IVpc:
         return ec2.Vpc.from_vpc_attributes(
@@ -136,9 +139,11 @@ class ClusterNetwork(Network):
         association = ec2.CfnSubnetRouteTableAssociation(
             self, "PublicAssociation", subnet_id=subnet_id, route_table_id=table_id
         )
-        address = ec2.CfnEIP(self, "NatAddress", domain="vpc")
+        # Named by zone: were another zone the first one, a NAT gateway of the same name would be replaced by one that
+        # asks for the address while the old one still has it, and the update would fail.
+        address = ec2.CfnEIP(self, f"NatAddress-{zone.zone}", domain="vpc")
         address.add_resource_dependency(attachment)
-        nat = ec2.CfnNatGateway(self, "Nat", subnet_id=subnet_id, allocation_id=address.attr_allocation_id)
+        nat = ec2.CfnNatGateway(self, f"Nat-{zone.zone}", subnet_id=subnet_id, allocation_id=address.attr_allocation_id)
         nat.node.add_dependency(DependencyGroup(route, association))
         return nat.ref
 

@@ -10,12 +10,14 @@ import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct, DependencyGroup
 
-from hyperpod_constructs.cdk._arguments import check_list
+from hyperpod_constructs.catalog import regions, zones
+from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import VpcIds
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.checks import check_one_of
-from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, VpcPlacement
-from hyperpod_constructs.tokens import UNKNOWN
+from hyperpod_constructs.model.field_types import check_fields
+from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, VpcPlacement, check_block, check_id
+from hyperpod_constructs.tokens import UNKNOWN, is_token
 
 Egress = Literal["nat", "closed"]
 """How nodes reach what is outside of the network.
@@ -95,6 +97,22 @@ class ImportedSubnet:
     route_table_id: str | None = None
     availability_zone: str | None = None
 
+    def __post_init__(self) -> None:
+        check_fields("hp.ImportedSubnet", self)
+        check_id("subnet_id", self.subnet_id, "subnet")
+        check_block("subnet cidr", self.cidr)
+        if self.zone is not None and not is_token(self.zone) and not regions.is_zone_id(self.zone):
+            raise InvalidValue(
+                f"zone of {self.subnet_id} is {self.zone!r}",
+                "use a zone id such as usw2-az2; a name such as us-west-2b goes to availability_zone",
+            )
+        name = self.availability_zone
+        if name is not None and not is_token(name) and not zones.is_zone_name(name):
+            raise InvalidValue(
+                f"availability_zone of {self.subnet_id} is {name!r}",
+                "use a zone name such as us-west-2b; an id such as usw2-az2 goes to zone",
+            )
+
 
 class Network(Construct):
     """What every network offers: subnets by zone, security groups of nodes and file systems, `ready`.
@@ -117,6 +135,20 @@ class Network(Construct):
     fabric_rules: DependencyGroup
     model: NetworkModel
     _subnet_ids: dict[str, str]
+    _fabric: Sequence[cdk.CfnResource] = ()
+
+    def keep(self, zone: str | None = None) -> None:
+        """Keeps what a file system that is kept stands in: EC2 deletes no network under one, and the stack would fail.
+
+        Args:
+            zone: Zone of the file system; by default the first one.
+        """
+        for resource in (*self._fabric, *self._made_for(zone)):
+            resource.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+
+    def _made_for(self, zone: str | None) -> Sequence[cdk.CfnResource]:  # noqa: ARG002  # an imported network has none
+        """The VPC and the subnet of a zone, where they are made here."""
+        return ()
 
     def ids(self, zone: str | None = None) -> VpcIds:
         """Subnet and security groups of a zone, for L1 properties; by default those of the first zone."""
@@ -133,6 +165,7 @@ class Network(Construct):
         raise NotImplementedError
 
     @staticmethod
+    @checked
     def from_attributes(
         scope: Construct,
         id: str,
@@ -155,9 +188,11 @@ class Network(Construct):
                 a new one.
             egress: What the new security group lets out: everything (`nat`), or HTTPS and itself (`closed`).
         """
-        check_list("subnets", subnets, ImportedSubnet)
-        check_list("security_group_ids", security_group_ids, str)
         check_one_of("egress", egress, ("nat", "closed"))
+        check_id("vpc_id", vpc_id, "vpc")
+        check_block("vpc_cidr", vpc_cidr)
+        for each in security_group_ids:
+            check_id("security_group_ids", each, "sg")
         if not subnets:
             raise InvalidValue("an imported network needs at least one subnet")
         return _ImportedNetwork(scope, id, vpc_id, subnets, vpc_cidr, security_group_ids, egress)
@@ -206,6 +241,7 @@ class Network(Construct):
             description="EFA counts this rule only, not 0.0.0.0/0",
         )
         self.security_group_ids = (group_id,)
+        self._fabric = (group, inside, out)
         # With `allow_all_outbound` left alone the CDK would drop every egress rule written through connections.
         wrapped = ec2.SecurityGroup.from_security_group_id(self, "FabricGroup", group_id, allow_all_outbound=False)
         self.connections = ec2.Connections(security_groups=[wrapped])

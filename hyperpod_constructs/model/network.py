@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Final, Literal
 
-from hyperpod_constructs.tokens import Unknown
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.tokens import Unknown, is_token
 
 RESERVED_ADDRESSES: Final = 5
 """Addresses that AWS keeps of every subnet. Source: VPC user guide, subnet sizing."""
+WIDEST_BLOCK: Final = 16
+NARROWEST_BLOCK: Final = 28
+"""Prefix lengths that a subnet, and a block of a VPC, can have. Source: VPC user guide, VPC and subnet sizing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,30 +34,102 @@ class VpcPlacement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneName:
+    """A zone by its name, which is another zone in every account: names compare only where they mean the same.
+
+    Attributes:
+        text: The name such as `us-west-2b`, or how a message calls one that only the deploy knows.
+        scope: In what the text names one zone: names of one account, elements of one list of zones.
+        literal: Whether the text is the name itself.
+    """
+
+    text: str
+    scope: str
+    literal: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subnet:
     """A subnet of the deployment, or an imported one of which more than the id is known.
 
     Attributes:
         path: Construct path, or id of an imported subnet.
         zone: Zone id, for example `usw2-az2`.
+        zone_name: Zone name where there is no id.
         cidr: IPv4 block.
         public: Whether instances get a public address.
+        vpc: What tells its VPC from others: path, id, or anything else that is the same for the same VPC.
+        region: Region of its stack.
+        certain: Whether it is certain that it is made.
+        complete: Whether nothing that nobody can read may give it routes.
+        after: Paths of what CloudFormation creates before it; `None` where that is not known.
     """
 
     path: str
     zone: str | Unknown | None = None
+    zone_name: ZoneName | None = None
     cidr: str | Unknown | None = None
     public: bool | Unknown = False
+    vpc: str | Unknown | None = None
+    region: str | None = None
+    certain: bool = True
+    complete: bool = True
+    after: frozenset[str] | None = None
+
+    @property
+    def block(self) -> IPv4Network | None:
+        """The IPv4 block, with host bits cleared as EC2 does; `None` where it is not known."""
+        return as_block(self.cidr)
 
     @property
     def addresses(self) -> int | None:
         """IPv4 addresses that instances can have; `None` where the block is not known."""
-        if not isinstance(self.cidr, str):
-            return None
-        try:
-            return max(0, IPv4Network(self.cidr, strict=False).num_addresses - RESERVED_ADDRESSES)
-        except ValueError:
-            return None
+        return None if self.block is None else max(0, self.block.num_addresses - RESERVED_ADDRESSES)
+
+    @property
+    def shown_zone(self) -> str | None:
+        """The zone as a message calls it; `None` where it is not known."""
+        if isinstance(self.zone, str):
+            return self.zone
+        return self.zone_name.text if self.zone_name else None
+
+    def apart_from(self, other: Subnet) -> bool:
+        """Whether two subnets are certainly in different zones."""
+        if isinstance(self.zone, str) and isinstance(other.zone, str):
+            return self.zone != other.zone
+        mine, its = self.zone_name, other.zone_name
+        return mine is not None and its is not None and mine.scope == its.scope and mine.text != its.text
+
+
+def check_id(what: str, value: object, kind: str) -> None:
+    """Raises `InvalidValue` unless a value is an id of EC2 of this kind; tokens and `None` pass.
+
+    Args:
+        what: How the message names the value.
+        value: The value.
+        kind: What the id begins with: `subnet`, `sg` or `vpc`.
+    """
+    if value is None or is_token(value) or (isinstance(value, str) and re.fullmatch(rf"{kind}-[0-9a-z]+", value)):
+        return
+    raise InvalidValue(f"{what} is {value!r}", f"use an id such as {kind}-0123456789abcdef0")
+
+
+def check_block(what: str, value: object) -> None:
+    """Raises `InvalidValue` unless a value is an IPv4 block that a subnet or VPC can have; tokens and `None` pass."""
+    if value is None or is_token(value):
+        return
+    block = as_block(value if isinstance(value, str) else str(value))
+    if block is None or not WIDEST_BLOCK <= block.prefixlen <= NARROWEST_BLOCK:
+        fix = f"use an IPv4 block of /{WIDEST_BLOCK} to /{NARROWEST_BLOCK}, such as 10.1.0.0/20"
+        raise InvalidValue(f"{what} is {value!r}", fix)
+
+
+def as_block(cidr: str | Unknown | None) -> IPv4Network | None:
+    """A text as an IPv4 block, with host bits cleared as EC2 does; `None` where it is not known or none."""
+    try:
+        return IPv4Network(cidr, strict=False) if isinstance(cidr, str) else None
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +173,10 @@ class SecurityGroup:
         path: Construct path.
         rules: Its rules, inline and separate ones.
         complete: Whether every rule is known; an undecidable condition or intrinsic makes it false.
+        vpc: What tells its VPC from others, as for a subnet.
     """
 
     path: str
     rules: tuple[Rule, ...] = ()
     complete: bool = True
+    vpc: str | Unknown | None = None

@@ -163,6 +163,34 @@ class TestArguments:
         with pytest.raises(hp.InvalidValue, match=message):
             hp.ClusterNetwork(stack, "Network", **{"zones": ["usw2-az2"], **wrong})
 
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"subnet_id": "10.0.0.0/24"}, "use an id such as subnet-0123456789abcdef0"),
+            ({"subnet_id": "vpc-0123456789abcdef0"}, "use an id such as subnet-0123456789abcdef0"),
+            ({"zone": "us-west-2b"}, "a name such as us-west-2b goes to availability_zone"),
+            ({"availability_zone": "usw2-az2"}, "an id such as usw2-az2 goes to zone"),
+            ({"cidr": "10.1.0.0/29"}, "use an IPv4 block of /16 to /28"),
+            ({"cidr": "10.1.0.0"}, "use an IPv4 block of /16 to /28"),
+        ],
+    )
+    def test_of_an_imported_subnet_are_what_they_should_be(self, wrong: dict[str, Any], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.ImportedSubnet(**{"subnet_id": "subnet-0123456789abcdef0", **wrong})
+
+    def test_of_an_imported_subnet_may_be_tokens(self) -> None:
+        token = cdk.Fn.import_value("anything")
+        made = hp.ImportedSubnet(subnet_id=token, zone=token, cidr=token, availability_zone=token)
+        assert made.zone == token
+
+    @pytest.mark.parametrize("wrong", [{"vpc_id": "subnet-1"}, {"security_group_ids": ["default"]}])
+    def test_of_an_imported_network_are_ids(self, stack: cdk.Stack, wrong: dict[str, Any]) -> None:
+        subnets = [hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0")]
+        with pytest.raises(hp.InvalidValue, match=r"use an id such as (vpc|sg)-0123456789abcdef0"):
+            hp.Network.from_attributes(
+                stack, "Network", **{"vpc_id": "vpc-0123456789abcdef0", "subnets": subnets, **wrong}
+            )
+
     def test_vpc_of_an_imported_network_asks_for_the_zone_names_it_needs(self, stack: cdk.Stack) -> None:
         subnet = hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0", zone="usw2-az2")
         made = hp.Network.from_attributes(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[subnet])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Final, Literal, TypeAlias
 
+from hyperpod_constructs.cloudformation.values import Reference
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model._reading import Fields, Node, otherwise
-from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet
+from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, ZoneName
 from hyperpod_constructs.model.template.resources import Found, Resources
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
@@ -21,14 +24,49 @@ _DEFAULT_EGRESS = Rule(direction="egress", protocol="-1", cidr="0.0.0.0/0")
 """What EC2 gives a group that is created without egress rules. Source: AWS::EC2::SecurityGroupEgress reference."""
 
 
-def subnets(resources: Resources) -> tuple[Subnet, ...]:
-    """The subnets of an assembly."""
-    return tuple(found.properties.build(Subnet, _SUBNET, path=found.path) for found in resources.of("AWS::EC2::Subnet"))
+def subnets(resources: Resources, region: str | None) -> tuple[Subnet, ...]:
+    """The subnets of an assembly.
+
+    Args:
+        resources: Where to find them.
+        region: Region of stacks that do not fix theirs.
+    """
+    return tuple(
+        found.properties.build(
+            Subnet,
+            _SUBNET,
+            path=found.path,
+            zone_name=_zone_name(found),
+            vpc=identity(found, "VpcId"),
+            region=found.resource.stack.region or region,
+            certain=found.certain,
+            complete=found.unchanged,
+            after=resources.created_before(found),
+        )
+        for found in resources.of("AWS::EC2::Subnet")
+    )
+
+
+def identity(found: Found, name: str) -> str | Unknown | None:
+    """What tells the thing that a property names from others: path, id, or in one stack how it is written.
+
+    What is written alike in one stack is the same there, even if only the deploy knows what it is.
+    """
+    path, written = found.properties[name].path(), _written(found, name)
+    reference, stack = found.properties[name].value, found.resource.stack
+    if isinstance(reference, Reference) and isinstance(path, str) and path.endswith(".VpcId"):
+        # Groups and subnets have this attribute too; there it names their VPC and not themselves.
+        named = stack.resource(reference.logical_id) if reference.stack == stack.id else None
+        path = path.removesuffix(".VpcId") if named and named.type == "AWS::EC2::VPC" else path
+    if path is not UNKNOWN or written is None:
+        return path
+    return f"{stack.id}: {json.dumps(written, sort_keys=True, default=str)}"
 
 
 def security_groups(resources: Resources) -> tuple[SecurityGroup, ...]:
-    """The security groups of an assembly with all of their rules."""
+    """The security groups of an assembly with all of their rules, also those that come with a VPC or EKS cluster."""
     groups = {found.path: _group(found) for found in resources.of("AWS::EC2::SecurityGroup")}
+    groups |= {group.path: group for group in _implied(resources)}
     separate: dict[str, list[Rule]] = {}
     undecided: set[str | Unknown | None] = set()
     for found, direction in _separate_rules(resources):
@@ -48,6 +86,29 @@ def _zone(node: Node) -> str | Unknown | None:
     """The zone id. A zone's name means another zone in every account, so it does not tell."""
     zone = node["AvailabilityZoneId"].text()
     return UNKNOWN if zone is None and node["AvailabilityZone"].given else zone
+
+
+def _zone_name(found: Found) -> ZoneName | None:
+    """The zone by its name; by its place in the list of zones where a template chooses it there."""
+    stack, name = found.resource.stack, found.properties["AvailabilityZone"].value
+    if isinstance(name, str):
+        return ZoneName(text=name, scope=f"names of {stack.account or stack.id}")
+    written = _written(found, "AvailabilityZone")
+    chosen = written.get("Fn::Select") if isinstance(written, Mapping) else None
+    place, zones = chosen if isinstance(chosen, list) and len(chosen) == 2 else (None, None)  # noqa: PLR2004  # index, list
+    if not str(place).isdecimal() or not isinstance(zones, Mapping) or "Fn::GetAZs" not in zones:
+        return None
+    of = zones["Fn::GetAZs"]
+    scope = "" if of in ("", {"Ref": "AWS::Region"}) else json.dumps(of, sort_keys=True, default=str)
+    text = f"zone {int(str(place)) + 1} of Fn::GetAZs"
+    return ZoneName(text=text, scope=f"zones of {stack.id} {scope}", literal=False)
+
+
+def _written(found: Found, name: str) -> object:
+    """A property as it stands in the template, with its intrinsics."""
+    resource = found.resource
+    properties = resource.stack.document.body["Resources"][resource.logical_id].get("Properties")
+    return properties.get(name) if isinstance(properties, Mapping) else None
 
 
 def _check_block(what: str, value: object) -> None:
@@ -71,7 +132,23 @@ def _group(found: Found) -> SecurityGroup:
     egress = _inline(found.properties["SecurityGroupEgress"], "egress")
     rules = tuple(rule for rule in (*ingress, *egress) if rule is not UNKNOWN)
     complete = found.unchanged and len(rules) == len(ingress) + len(egress)
-    return SecurityGroup(path=found.path, rules=rules, complete=complete)
+    return SecurityGroup(path=found.path, rules=rules, complete=complete, vpc=identity(found, "VpcId"))
+
+
+def _implied(resources: Resources) -> Iterator[SecurityGroup]:
+    """The default group of each VPC and the group that EKS makes for each of its clusters.
+
+    Source: VPC user guide, default security groups; EKS user guide, sec-group-reqs.
+    """
+    for found in resources.of("AWS::EC2::VPC"):
+        path = f"{found.path}.DefaultSecurityGroup"
+        inside = Rule(direction="ingress", protocol="-1", group=path)
+        yield SecurityGroup(path=path, rules=(inside, _DEFAULT_EGRESS), complete=found.unchanged, vpc=found.path)
+    for found in resources.of("AWS::EKS::Cluster"):
+        path = f"{found.path}.ClusterSecurityGroupId"
+        inside = Rule(direction="ingress", protocol="-1", group=path)
+        out = Rule(direction="egress", protocol="-1", group=path)
+        yield SecurityGroup(path=path, rules=(inside, out, _DEFAULT_EGRESS), complete=found.unchanged)
 
 
 def _inline(node: Node, direction: Direction) -> tuple[Rule | Unknown, ...]:
