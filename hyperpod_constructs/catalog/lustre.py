@@ -26,13 +26,26 @@ MAINTENANCE_PATTERN: Final = r"[1-7]:([01]\d|2[0-3]):?([0-5]\d)"
 
 SUBNETS: Final = 1
 """Subnets of one file system: all Lustre types stand in one zone."""
+LOG_GROUPS: Final = "/aws/fsx"
+"""What the name of a log group of FSx must begin with. Source: FSx API, LustreLogCreateConfiguration."""
+METROS_WITH_PERSISTENT_2: Final = frozenset({"phx"})
+"""Metro areas of local zones in which PERSISTENT_2 was seen accepted; in Los Angeles it was refused. Source:
+aravneelaws/hyperpod-local-zone-quickstart commit 9d60906."""
 PORTS: Final = ((988, 988), (1018, 1023))
 """TCP ports between file system and clients, both directions. Source: LustreGuide, getting-started (October 2026)."""
+NFS_PORTS: Final = ((2049, 2049),)
+"""TCP port of an OpenZFS file system that nodes connect to. Source: awslabs/awsome-distributed-ai."""
 ASSOCIATIONS_AT_MOST: Final = 8
 """Data repository associations of one file system. Source: FSx API, CreateDataRepositoryAssociation."""
 
 EFA_STEPS_GIB: Final = {125: 38_400, 250: 19_200, 500: 9_600, 1000: 4_800}
 """Capacity step of an EFA-enabled file system by throughput. Source: LustreGuide, getting-started (October 2026)."""
+EFA_CLIENTS_WITHOUT: Final = ("ml.trn2.", "ml.trn2u.")
+"""What types begin with that have EFA but cannot use it for Lustre. Source: LustreGuide, efa-file-systems (October
+2026): clients need Nitro v4 or later, except Trn2."""
+EFA_PREFIX: Final = 16
+"""Length of the prefix that the addresses of an EFA-enabled file system and of its clients must share. Source:
+LustreGuide, efa-file-systems (October 2026)."""
 EFA_VERSION: Final = "2.15"
 """Lustre version that EFA needs. Source: LustreGuide, efa-file-systems (October 2026)."""
 
@@ -181,3 +194,11 @@ def read_cache_gib(throughput_capacity_mbps: int) -> tuple[int, int]:
     """Smallest and largest SSD read cache in GiB of an intelligent-tiering file system of this ThroughputCapacity."""
     thousands = throughput_capacity_mbps // 1000
     return 8 * thousands, 32_768 * thousands
+
+
+def never_existed(version: str) -> bool:
+    """Whether a text is no version of Lustre: no numbers with a dot, or before the newest and not in the list."""
+    parts = version.split(".")
+    if not all(part.isdecimal() for part in parts) or len(parts) < len(VERSIONS[-1].split(".")):
+        return True
+    return version not in VERSIONS and [int(part) for part in parts] < [int(part) for part in VERSIONS[-1].split(".")]

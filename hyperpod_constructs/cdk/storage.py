@@ -11,14 +11,21 @@ from aws_cdk import aws_fsx as fsx, aws_kms as kms, aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs.cdk import validation
-from hyperpod_constructs.cdk._arguments import check_kind, check_list
+from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import MountTarget, given, lustre_configuration, repository_sync
 from hyperpod_constructs.cdk.network import LOCKED, Network
-from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model import intent
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
-from hyperpod_constructs.model.storage import DataRepository, FileSystem, Lustre, Retention
-from hyperpod_constructs.tokens import UNKNOWN, is_token
+from hyperpod_constructs.model.storage import (
+    DataRepository,
+    FileSystem,
+    Lustre,
+    Retention,
+    check_dns_name,
+    check_mount_name,
+)
+from hyperpod_constructs.tokens import UNKNOWN
 
 KEPT = Retention(on_delete="RetainExceptOnCreate", on_replace="Retain")
 """Data outlives its stack and its replacement; the empty leftover of a failed first create does not."""
@@ -39,6 +46,10 @@ class IFileSystem(Protocol):
     def subnet(self) -> Subnet | None:
         """Its subnet, where it is not one of the cluster's network."""
 
+    @property
+    def associations(self) -> Sequence[fsx.CfnDataRepositoryAssociation]:
+        """Its links to S3, which a cluster waits for."""
+
 
 def file_system_model(
     path: str, lustre: Lustre, placement: VpcPlacement, repositories: Sequence[DataRepository]
@@ -46,7 +57,7 @@ def file_system_model(
     """A file system of ours as the rules see it, before anything of it exists."""
     return FileSystem(
         path=path,
-        lustre=lustre,
+        lustre=_with_read_cache(lustre),
         subnets=placement.subnets,
         security_groups=placement.security_groups,
         retention=KEPT,
@@ -54,12 +65,21 @@ def file_system_model(
     )
 
 
+def _with_read_cache(lustre: Lustre) -> Lustre:
+    """The same file system with the read cache setting that FSx requires of intelligent tiering."""
+    if lustre.storage_type != "INTELLIGENT_TIERING" or lustre.read_cache is not None:
+        return lustre
+    in_proportion = lustre.read_cache_gib is None
+    return replace(lustre, read_cache="PROPORTIONAL_TO_THROUGHPUT_CAPACITY" if in_proportion else "USER_PROVISIONED")
+
+
 class LustreFileSystem(Construct):
     """FSx for Lustre beside the nodes of a cluster.
 
     It stands in the fabric security group of its network, whose rules for all traffic with itself are what both EFA
     and Lustre's own ports need; the group is made once and never swapped, because that would replace the file system.
-    Kept on delete and on replace.
+    Kept on delete and on replace, and with it the VPC, subnet and security group that it stands in, which cost nothing
+    and which EC2 would not delete under it.
 
     Args:
         scope: Parent construct.
@@ -76,8 +96,10 @@ class LustreFileSystem(Construct):
         file_system_id: Id of the file system.
         target: DNS name and mount name.
         model: The file system as the rules see it.
+        associations: Its links to S3, in the order in which they are made.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -92,9 +114,6 @@ class LustreFileSystem(Construct):
         acknowledge: Mapping[str, str] | None = None,
     ) -> None:
         """Checks the file system, then makes it."""
-        check_kind("network", network, Network)
-        check_kind("lustre", lustre, Lustre)
-        check_list("repositories", repositories, DataRepository)
         seen = file_system_model(f"{scope.node.path}/{id}", lustre, network.model.placement(zone), repositories)
         surroundings = Deployment(
             file_systems=(seen,), subnets=network.model.subnets, security_groups=network.model.security_groups
@@ -114,10 +133,13 @@ class LustreFileSystem(Construct):
             subnet_ids=list(ids.subnets),
             security_group_ids=list(ids.security_groups),
             kms_key_id=key.key_arn if key else None,
-            lustre_configuration=lustre_configuration(lustre, logs=logs),
+            lustre_configuration=lustre_configuration(seen.lustre, logs=logs, linked=bool(repositories)),
             tags=[cdk.CfnTag(key="Name", value=path)],
         )
+        if network.model.imported:
+            resource.add_metadata(intent.KEY, intent.encode_subnets(network.model.subnets))
         resource.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        network.keep(zone)
         resource.apply_cross_stack_reference_strength(LOCKED)
         # FSx looks for its ports when it is created and no property refers to the rules (field report B-04).
         resource.node.add_dependency(network.fabric_rules)
@@ -125,7 +147,7 @@ class LustreFileSystem(Construct):
         self.target = MountTarget(dns_name=resource.attr_dns_name, mount_name=resource.attr_lustre_mount_name)
         self.model = seen
         self.subnet: Subnet | None = None
-        self.associations = self._make_associations(repositories)
+        self.associations: Sequence[fsx.CfnDataRepositoryAssociation] = self._make_associations(repositories)
         validation.register(self)
 
     def _make_associations(self, repositories: Sequence[DataRepository]) -> list[fsx.CfnDataRepositoryAssociation]:
@@ -147,6 +169,7 @@ class LustreFileSystem(Construct):
         return made
 
     @staticmethod
+    @checked
     def from_attributes(*, dns_name: str, mount_name: str, zone: str | None = None, efa: bool = False) -> IFileSystem:
         """A file system that exists; its security group must let the cluster's fabric group in.
 
@@ -156,10 +179,8 @@ class LustreFileSystem(Construct):
             zone: Its zone id, which is compared with that of the nodes when the cluster is made.
             efa: Whether it was made for EFA, which nodes must be able to look up.
         """
-        if not is_token(dns_name) and "." not in dns_name:
-            raise InvalidValue(f"dns_name is {dns_name!r}", "use the DNS name, fs-....fsx.REGION.amazonaws.com")
-        if not mount_name:
-            raise InvalidValue("mount_name is empty", "use the file system's, as describe-file-systems prints it")
+        check_dns_name("dns_name", dns_name)
+        check_mount_name("mount_name", mount_name)
         subnet = Subnet(path=f"{dns_name}/subnet", zone=zone or UNKNOWN, public=UNKNOWN)
         model = FileSystem(
             path=dns_name, lustre=replace(_UNKNOWN_LUSTRE, efa=efa), subnets=(subnet.path,), retention=KEPT
@@ -178,6 +199,7 @@ _UNKNOWN_LUSTRE = Lustre(
     metadata_iops=UNKNOWN,
     compression=UNKNOWN,
     backup_days=UNKNOWN,
+    read_cache=UNKNOWN,
 )
 
 
@@ -186,6 +208,7 @@ class _ImportedFileSystem:
     target: MountTarget
     model: FileSystem
     subnet: Subnet | None
+    associations: Sequence[fsx.CfnDataRepositoryAssociation] = ()
 
 
 class CheckpointBucket(s3.Bucket):
@@ -201,6 +224,7 @@ class CheckpointBucket(s3.Bucket):
         old_versions_days: Days that replaced or deleted checkpoints are kept.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, key: kms.IKey | None = None, old_versions_days: int = 30) -> None:
         """Makes the bucket."""
         super().__init__(

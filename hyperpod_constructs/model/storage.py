@@ -1,4 +1,4 @@
-"""File systems with their links to S3, and volumes of nodes."""
+"""File systems with their links to S3, and volumes and mounts of nodes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,32 @@ from typing import Final, Literal, TypeAlias
 from hyperpod_constructs.catalog import limits, lustre
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.checks import check_flag, check_limit, check_one_of, check_several, check_whole
-from hyperpod_constructs.tokens import Unknown, is_token
+from hyperpod_constructs.tokens import UNKNOWN, Unknown, is_token, known
 
 DeploymentType: TypeAlias = Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"]
 DEPLOYMENT_TYPES: Final = ("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2")
 StorageType: TypeAlias = Literal["SSD", "HDD", "INTELLIGENT_TIERING"]
 STORAGE_TYPES: Final = ("SSD", "HDD", "INTELLIGENT_TIERING")
 REPOSITORY_EVENTS: Final = ("NEW", "CHANGED", "DELETED")
+MOUNT_KINDS: Final = ("lustre", "openzfs")
+ReadCache: TypeAlias = Literal["NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"]
+_DNS_NAME: Final = re.compile(r"(fs|fc)i?-[0-9a-f]{8,}(\.[a-z0-9-]+){2,}")
+_MOUNT_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,8}")
+
+
+def check_dns_name(what: str, value: object) -> None:
+    """Raises `InvalidValue` unless the value is the DNS name of an FSx file system; tokens and `None` pass.
+
+    The service's pattern takes anything after the first dot; here what is no part of a DNS name, such as a mount name
+    that was left at its end, is refused too.
+    """
+    if value is None or is_token(value):
+        return
+    if not isinstance(value, str) or not _DNS_NAME.fullmatch(value):
+        raise InvalidValue(
+            f"{what} is {value!r}",
+            "use the file system's DNS name alone: fs-0123456789abcdef0.fsx.REGION.amazonaws.com",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +59,61 @@ class NodeVolume:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """A shared file system as a group mounts it.
+    """A shared file system as the nodes of one group mount it; that of all groups is said to the cluster.
+
+    A group with mounts of its own has none of the cluster's, so it names all that it wants:
+
+        hp.Mount(kind="lustre", path="/fsx", file_system=scratch.model.path)
+        hp.Mount(kind="openzfs", path="/home", file_system="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com")
 
     Attributes:
         kind: `lustre` or `openzfs`.
         path: Folder on the node. Defaults to the service's: `/fsx` for Lustre, `/home` for OpenZFS.
-        file_system: Path of the file system, or its DNS name where it is not part of the deployment.
+        file_system: Path of one of the cluster's mounts, or the DNS name of any other file system. OpenZFS: the DNS
+            name, which may be a token such as `zfs.attr_dns_name`.
+        mount_name: Mount name of a Lustre file system that is not one of the cluster's mounts, 1 to 8 characters as
+            `describe-file-systems` prints it. In a template that is read: path of the file system that it belongs to.
+
+    Source: SageMaker API, ClusterFsxLustreConfig and ClusterFsxOpenZfsConfig (botocore 1.44.8).
     """
 
     kind: Literal["lustre", "openzfs"]
     path: str | Unknown | None = None
     file_system: str | Unknown
+    mount_name: str | Unknown | None = None
+
+    def __post_init__(self) -> None:
+        check_one_of("mount kind", self.kind, MOUNT_KINDS)
+        if self.kind == "openzfs" and self.mount_name is not None:
+            raise InvalidValue("an OpenZFS mount has a mount name", "leave it out: only Lustre has one")
+
+
+def check_mount_name(what: str, value: object) -> None:
+    """Raises `InvalidValue` unless the value is a mount name of Lustre; tokens and `None` pass."""
+    if value is None or is_token(value):
+        return
+    if not isinstance(value, str) or not _MOUNT_NAME.fullmatch(value):
+        raise InvalidValue(
+            f"{what} is {value!r}", "use 1 to 8 letters, digits, - or _, as describe-file-systems prints it"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenZfs:
+    """An FSx for OpenZFS file system, as much of it as nodes need: they mount it by its DNS name.
+
+        hp.Cluster(..., mounts={"/fsx": scratch, "/home": hp.OpenZfs(dns_name=zfs.attr_dns_name)})
+
+    Its security group must let TCP 2049 (NFS) in from the nodes.
+
+    Attributes:
+        dns_name: For example `fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com`; a token passes.
+    """
+
+    dns_name: str
+
+    def __post_init__(self) -> None:
+        check_dns_name("OpenZFS dns_name", self.dns_name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +133,10 @@ class Lustre:
         backup_days: Days that automatic backups are kept, 0 to 90; 0 means none.
         maintenance: Weekly window as `d:HH:MM`, 1 = Monday, UTC.
         throughput_mbps: Throughput capacity of intelligent tiering, in MB/s: multiples of 4000.
-        read_cache_gib: SSD read cache of intelligent tiering, in GiB. Left out: in proportion to throughput.
+        read_cache: SSD read cache of intelligent tiering: NO_CACHE, PROPORTIONAL_TO_THROUGHPUT_CAPACITY, or
+            USER_PROVISIONED with a size. FSx asks for the setting; left out here, our construct writes the one that
+            follows from `read_cache_gib`.
+        read_cache_gib: Size of that cache in GiB, 32 to 131,072 for each 4,000 MB/s. Left out: in proportion.
         drive_cache: NONE or READ; HDD only.
 
     Source: FSx API, CreateFileSystem and CreateFileSystemLustreConfiguration (botocore 1.44.8).
@@ -87,6 +153,7 @@ class Lustre:
     backup_days: int | Unknown = 0
     maintenance: str | Unknown | None = None
     throughput_mbps: int | Unknown | None = None
+    read_cache: ReadCache | Unknown | None = None
     read_cache_gib: int | Unknown | None = None
     drive_cache: Literal["NONE", "READ"] | Unknown | None = None
 
@@ -101,6 +168,9 @@ class Lustre:
         check_one_of("Lustre storage type", self.storage_type, STORAGE_TYPES)
         check_one_of("Lustre compression", self.compression, lustre.COMPRESSIONS)
         check_one_of("Lustre drive cache", self.drive_cache, lustre.DRIVE_CACHES)
+        check_one_of("Lustre read cache", self.read_cache, lustre.READ_CACHE_MODES)
+        if self.read_cache == "NO_CACHE" and known(self.read_cache_gib) is not None:
+            raise InvalidValue("Lustre read cache is NO_CACHE and has a size", "leave out the one or the other")
         window = self.maintenance
         if isinstance(window, str) and not is_token(window) and not re.fullmatch(lustre.MAINTENANCE_PATTERN, window):
             raise InvalidValue(f"Lustre maintenance is {window!r}", "use d:HH:MM in UTC, Monday is 1: 7:03:00")
@@ -146,12 +216,62 @@ class Retention:
     """What CloudFormation does with a resource when it goes.
 
     Attributes:
-        on_delete: DeletionPolicy: Delete, Retain, RetainExceptOnCreate or Snapshot.
-        on_replace: UpdateReplacePolicy: Delete, Retain or Snapshot.
+        on_delete: DeletionPolicy: Delete, Retain, RetainExceptOnCreate or Snapshot, which FSx does not have.
+        on_replace: UpdateReplacePolicy: Delete, Retain or Snapshot, which FSx does not have.
     """
 
     on_delete: str | Unknown = "Delete"
     on_replace: str | Unknown = "Delete"
+
+    @property
+    def outlives_its_stack(self) -> bool:
+        """Whether it certainly stays when its stack is deleted."""
+        return self.on_delete in {"Retain", "RetainExceptOnCreate"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldLink:
+    """A link to S3 in its old form: made with the file system and part of it.
+
+    Attributes:
+        import_path: ImportPath: `s3://bucket/prefix`.
+        export_path: ExportPath, in the same bucket.
+        auto_import: AutoImportPolicy: NONE, NEW, NEW_CHANGED or NEW_CHANGED_DELETED.
+        chunk_mib: ImportedFileChunkSize, in MiB.
+
+    Source: FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.8).
+    """
+
+    import_path: str | Unknown | None = None
+    export_path: str | Unknown | None = None
+    auto_import: str | Unknown | None = None
+    chunk_mib: int | Unknown | None = None
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """CloudFormation's names of what it certainly has."""
+        given = {
+            "ImportPath": self.import_path,
+            "ExportPath": self.export_path,
+            "AutoImportPolicy": self.auto_import,
+            "ImportedFileChunkSize": self.chunk_mib,
+        }
+        return tuple(name for name, value in given.items() if value is not None and value is not UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logs:
+    """Where FSx writes warnings and errors of data repositories.
+
+    Attributes:
+        level: DISABLED, WARN_ONLY, ERROR_ONLY or WARN_ERROR.
+        destination: ARN of a log group, with `*` for what is decided at deploy; left out means `/aws/fsx/lustre`.
+
+    Source: FSx API, LustreLogCreateConfiguration (botocore 1.44.8).
+    """
+
+    level: str | Unknown | None
+    destination: str | Unknown | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +285,15 @@ class FileSystem:
         security_groups: Paths or ids.
         retention: What happens to it on delete and on replace.
         repositories: Its data repository associations.
+        old_link: Its link to S3 in the old form.
+        logs: Where its data repositories are logged, if a template says it.
+        copies_tags: Whether its backups get its tags.
+        of_other_kinds: Names of those of its properties that are for other kinds of file systems.
         kms_key: Path or ARN of the customer key.
+        account: Account of its stack.
         region: Region of its stack.
         weak: Names of the properties that reach another stack through `Fn::GetStackOutput`, see `VpcPlacement`.
+        depends_on: Paths of what CloudFormation creates before it; `None` where that is not known.
     """
 
     path: str
@@ -176,6 +302,51 @@ class FileSystem:
     security_groups: tuple[str | Unknown, ...] | Unknown = ()
     retention: Retention = Retention()
     repositories: tuple[DataRepository, ...] = ()
+    old_link: OldLink | Unknown | None = None
+    logs: Logs | Unknown | None = None
+    copies_tags: bool | Unknown = False
+    of_other_kinds: tuple[str, ...] = ()
     kms_key: str | Unknown | None = None
+    account: str | None = None
     region: str | None = None
     weak: tuple[str, ...] = ()
+    depends_on: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherFileSystem:
+    """An FSx file system of the deployment that is not Lustre: of it matters who mounts it, and that it is kept.
+
+    Attributes:
+        path: Construct path.
+        kind: FileSystemType: OPENZFS, ONTAP or WINDOWS.
+        security_groups: Paths or ids.
+        retention: What happens to it on delete and on replace.
+    """
+
+    path: str
+    kind: str
+    security_groups: tuple[str | Unknown, ...] | Unknown = ()
+    retention: Retention = Retention()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Association:
+    """A data repository association as a resource of a template.
+
+    Attributes:
+        path: Construct path.
+        file_system: Path of its file system, or its id where it is not part of the deployment. `PATH.ATTRIBUTE` where
+            it gives another attribute than the id.
+        repository: What it links.
+        after: Paths of what CloudFormation creates before it.
+        region: Region of its stack.
+        bucket_region: Region of the stack that makes its bucket; `None` where that is not known.
+    """
+
+    path: str
+    file_system: str | Unknown
+    repository: DataRepository
+    after: frozenset[str] = frozenset()
+    region: str | None = None
+    bucket_region: str | None = None

@@ -1,8 +1,7 @@
-"""What can be known about the volumes and mounts of nodes, which SageMaker refuses after all else was built."""
+"""What can be known about the volumes of nodes, which SageMaker refuses after all else was built."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,13 +11,11 @@ from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.storage import NodeVolume
 from hyperpod_constructs.rules import Problem, rule
+from hyperpod_constructs.rules._groups import every_group
 from hyperpod_constructs.rules._words import named
 from hyperpod_constructs.tokens import known
 
 _VOLUME_API: Final = "SageMaker API, ClusterEbsVolumeConfig (botocore 1.44.8)"
-_MOUNT_PATH: Final = re.compile(r"(/[a-zA-Z0-9._-]+)+")
-_REQUESTED_MOUNT_PATH: Final = re.compile(r"/[a-zA-Z0-9._/-]+")
-"""MountPath as CloudFormation takes it, and as the API does: with doubled and trailing slashes too."""
 
 
 def _volumes(group: InstanceGroup) -> tuple[NodeVolume, ...]:
@@ -44,7 +41,7 @@ def _volume_faults(volume: NodeVolume) -> Iterator[tuple[str, str]]:
     source=_VOLUME_API,
 )
 def volumes_are_complete(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
+    for _, group, path in every_group(deployment):
         for volume in _volumes(group):
             for message, fix in _volume_faults(volume):
                 yield Problem(path=path, message=f"{named(group)}: {message}", fix=fix)
@@ -58,7 +55,7 @@ def volumes_are_complete(deployment: Deployment) -> Iterator[Problem]:
     source=f"{_VOLUME_API}; SageMaker developer guide, sagemaker-hyperpod-ref",
 )
 def volumes_and_mounts_are_few(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
+    for _, group, path in every_group(deployment):
         volumes, mounts = _volumes(group), group.mounts if isinstance(group.mounts, tuple) else ()
         counts: dict[str, tuple[int, float]] = {
             "root volumes": (sum(volume.root is True for volume in volumes), 1),
@@ -80,30 +77,9 @@ def volumes_and_mounts_are_few(deployment: Deployment) -> Iterator[Problem]:
 )
 def volumes_fit_the_usual_quota(deployment: Deployment) -> Iterator[Problem]:
     usual = limits.VOLUME_SIZE_GB.seen[0]
-    for _, group, path in deployment.groups():
+    for _, group, path in every_group(deployment):
         for volume in _volumes(group):
             size = known(volume.size_gib)
             if size is not None and size > usual:
                 message = f"{named(group)} has a volume of {size:,} GiB; the quota is {usual:,} unless it was raised"
                 yield Problem(path=path, message=message, fix="raise that quota before the deploy")
-
-
-@rule(
-    "HP3016",
-    Severity.ERROR,
-    title="Mount path is not one that the service takes",
-    because="CloudFormation's pattern is stricter than the API's: no doubled slash and none at the end",
-    source="AWS::SageMaker::Cluster schema, FsxLustreConfig and FsxOpenZfsConfig, MountPath; SageMaker API, "
-    "ClusterFsxMountPath (botocore 1.44.8)",
-)
-def mount_paths_are_legal(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, group, path in deployment.groups():
-        pattern = _REQUESTED_MOUNT_PATH if cluster.requested else _MOUNT_PATH
-        for mount in group.mounts if isinstance(group.mounts, tuple) else ():
-            folder = known(mount.path)
-            if folder is not None and not pattern.fullmatch(folder):
-                yield Problem(
-                    path=path,
-                    message=f"{named(group)} mounts {mount.kind} at {folder!r}",
-                    fix="use names of letters, digits, dots, underscores and hyphens, each after one slash: /fsx",
-                )

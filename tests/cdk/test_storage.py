@@ -6,8 +6,11 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_s3 as s3
 
 import hyperpod_constructs as hp
+from hyperpod_constructs import rules
+from hyperpod_constructs.model import template
 from tests.templates import of_type, synthesized
 
 LUSTRE = "AWS::FSx::FileSystem"
@@ -58,8 +61,14 @@ class TestLustre:
         assert stack.node.try_find_child("Scratch") is None
 
     def test_an_imported_one_is_named_as_dns_does(self) -> None:
-        with pytest.raises(hp.InvalidValue, match="use the DNS name"):
+        with pytest.raises(hp.InvalidValue, match="use the file system's DNS name alone"):
             hp.LustreFileSystem.from_attributes(dns_name="fs-0123456789abcdef0", mount_name="abcdefgh")
+
+    @pytest.mark.parametrize("mount_name", ["", "muchtoolongname"])
+    def test_an_imported_one_has_a_mount_name_of_lustre(self, mount_name: str) -> None:
+        name = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+        with pytest.raises(hp.InvalidValue, match="as describe-file-systems prints it"):
+            hp.LustreFileSystem.from_attributes(dns_name=name, mount_name=mount_name)
 
     def test_has_exactly_one_subnet(self, stack: cdk.Stack, network: hp.Network) -> None:
         assert len(file_system(stack, network)["SubnetIds"]) == 1
@@ -96,12 +105,60 @@ class TestLustre:
             "SizingMode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"
         }
 
+    @pytest.mark.parametrize(
+        ("cache", "written"),
+        [
+            ({"read_cache": "NO_CACHE"}, {"SizingMode": "NO_CACHE"}),
+            ({"read_cache_gib": 64}, {"SizingMode": "USER_PROVISIONED", "SizeGiB": 64}),
+        ],
+    )
+    def test_intelligent_tiering_says_how_it_caches(
+        self, stack: cdk.Stack, network: hp.Network, cache: dict[str, Any], written: dict[str, Any]
+    ) -> None:
+        tiering = {"storage_type": "INTELLIGENT_TIERING", "throughput_mbps": 4000, "metadata_iops": 6000}
+        bought = {"capacity_gib": None, "throughput_mbps_per_tib": None, **tiering, **cache}
+        found = file_system(stack, network, **bought)
+        assert found["LustreConfiguration"]["DataReadCacheConfiguration"] == written
+
     def test_the_mount_name_is_read_from_the_file_system(self, stack: cdk.Stack, network: hp.Network) -> None:
         """Field report C-12: it is random, and `fsx` only for SCRATCH_1."""
         made = hp.LustreFileSystem(
             stack, "Scratch", network=network, lustre=hp.Lustre(capacity_gib=1200, throughput_mbps_per_tib=125)
         )
         assert stack.resolve(made.target.mount_name)["Fn::GetAtt"][1] == "LustreMountName"
+
+
+class TestTheNetworkUnderAFileSystem:
+    KEPT = ("RetainExceptOnCreate", "Retain")
+
+    def test_is_kept_with_it_because_ec2_deletes_nothing_that_is_in_use(self, stack: cdk.Stack) -> None:
+        network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az1", "usw2-az2"])
+        hp.LustreFileSystem(
+            stack,
+            "Scratch",
+            network=network,
+            zone="usw2-az2",
+            lustre=hp.Lustre(capacity_gib=4800, throughput_mbps_per_tib=1000),
+        )
+        resources = synthesized(stack)["Resources"].items()
+        kept = {
+            name
+            for name, resource in resources
+            if (resource.get("DeletionPolicy"), resource.get("UpdateReplacePolicy")) == self.KEPT
+        }
+        assert sorted(name[:-8] for name in kept) == [
+            "NetworkFabric",
+            "NetworkFabricEgress",
+            "NetworkFabricIngress",
+            "NetworkNodesusw2az2",
+            "NetworkVpc",
+            "Scratch",
+        ]
+
+    def test_goes_with_the_stack_where_no_file_system_stands_in_it(self, stack: cdk.Stack) -> None:
+        hp.ClusterNetwork(stack, "Network", zones=["usw2-az1"])
+        resources = synthesized(stack)["Resources"].values()
+        assert [resource for resource in resources if "Retain" in resource.get("DeletionPolicy", "")] == []
 
 
 class TestDataRepositories:
@@ -122,6 +179,34 @@ class TestDataRepositories:
         assert "DependsOn" not in found[first]
         assert found[second]["DependsOn"] == [first]
         assert found[second]["Properties"]["S3"] == {"AutoExportPolicy": {"Events": ["NEW", "CHANGED"]}}
+
+    def test_to_a_bucket_of_another_region_are_told(self, app: cdk.App, stack: cdk.Stack, network: hp.Network) -> None:
+        elsewhere = cdk.Stack(app, "Elsewhere", env=cdk.Environment(account="111122223333", region="us-east-1"))
+        s3.Bucket(elsewhere, "Data", bucket_name="our-datasets")
+        hp.LustreFileSystem(
+            stack,
+            "Scratch",
+            network=network,
+            lustre=hp.Lustre(capacity_gib=1200, throughput_mbps_per_tib=125),
+            repositories=[hp.DataRepository(folder="/data", s3_uri="s3://our-datasets/")],
+        )
+        synthesized(stack)
+        found = [each for each in rules.check(template.read(app.outdir)) if each.rule == "HP3035"]
+        assert [each.message for each in found] == ["s3://our-datasets/ is in us-east-1, the file system in us-west-2"]
+
+    @pytest.mark.parametrize(("linked", "copies"), [(True, None), (False, True)])
+    def test_go_without_tags_on_backups(
+        self, stack: cdk.Stack, network: hp.Network, *, linked: bool, copies: bool | None
+    ) -> None:
+        hp.LustreFileSystem(
+            stack,
+            "Scratch",
+            network=network,
+            lustre=hp.Lustre(capacity_gib=1200, throughput_mbps_per_tib=125, backup_days=7),
+            repositories=[hp.DataRepository(folder="/datasets", s3_uri="s3://datasets/")] if linked else [],
+        )
+        (found,) = of_type(synthesized(stack), LUSTRE).values()
+        assert found["LustreConfiguration"].get("CopyTagsToBackups") is copies
 
 
 class TestCheckpointBucket:

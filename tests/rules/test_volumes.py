@@ -1,4 +1,4 @@
-"""What is said of volumes and mounts of nodes."""
+"""What is said of volumes of nodes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.model.storage import Mount, NodeVolume
 from hyperpod_constructs.tokens import UNKNOWN
-from tests.rules.builders import compute, deployment, of_slurm, slurm_cluster, told
+from tests.rules.builders import compute, deployment, slurm_cluster, told
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/k"
 
@@ -60,6 +61,13 @@ class TestVolumesAndMountsAreFew:
             "HP3014 group 'p5' has 2 OpenZFS mounts | use at most 1",
         ]
 
+    def test_restricted_groups_have_volumes_too(self) -> None:
+        nova = compute(name="nova", node_type=None, partitions=(), volumes=(NodeVolume(size_gib=1),) * 2)
+        judged = slurm_cluster(restricted_groups=(RestrictedGroup(group=nova),))
+        assert told("HP3014", deployment(judged)) == [
+            "HP3014 group 'nova' has 2 volumes beside the root | use at most 1"
+        ]
+
     def test_is_silent_on_one_of_each(self) -> None:
         volumes = (NodeVolume(root=True, kms_key=KEY), NodeVolume(size_gib=1))
         mounts = (Mount(kind="lustre", file_system="A"), Mount(kind="openzfs", file_system="B"))
@@ -82,28 +90,3 @@ class TestVolumesFitTheUsualQuota:
     @pytest.mark.parametrize("size", [1024, UNKNOWN])
     def test_is_silent_up_to_it(self, size: Any) -> None:
         assert of_group("HP3015", volumes=(NodeVolume(size_gib=size),)) == []
-
-
-class TestMountPathsAreLegal:
-    def mounting(self, path: Any) -> tuple[Mount, ...]:
-        return (Mount(kind="lustre", path=path, file_system="fs-0123.fsx"),)
-
-    def of(self, path: Any) -> list[str]:
-        return of_group("HP3016", mounts=self.mounting(path))
-
-    @pytest.mark.parametrize("path", ["fsx", "/fsx/", "//fsx", "/", "/my data"])
-    def test_names_the_path(self, path: str) -> None:
-        assert self.of(path) == [
-            (
-                f"HP3016 group 'p5' mounts lustre at {path!r} | "
-                "use names of letters, digits, dots, underscores and hyphens, each after one slash: /fsx"
-            )
-        ]
-
-    @pytest.mark.parametrize(("path", "findings"), [("/fsx/", 0), ("//fsx", 0), ("fsx", 1), ("/", 1)])
-    def test_a_request_may_have_further_slashes(self, path: str, findings: int) -> None:
-        assert len(of_slurm("HP3016", compute(mounts=self.mounting(path)), requested=True)) == findings
-
-    @pytest.mark.parametrize("path", ["/fsx", "/mnt/fsx-1.a_b", None, UNKNOWN])
-    def test_is_silent_on_legal_and_unknown_paths(self, path: Any) -> None:
-        assert self.of(path) == []
