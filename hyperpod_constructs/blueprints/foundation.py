@@ -2,15 +2,21 @@
 
 A stack of its own, so that a cluster that failed, or is parked between campaigns, is created again on the same
 foundation and the data stays where it is.
+
+What a cluster may refer to is exported whether or not one does: CloudFormation updates a foundation first, and refuses
+to take an export away that a cluster still has (field report J-04). For the same reason there is a topic even while
+nobody is told. What is itself taken away (the file system, the last group in a zone) leaves in two steps: the cluster
+first, `cdk deploy --exclusively ID`, then everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import aws_cdk as cdk
 from constructs import Construct
 
+from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.cluster_network import ClusterNetwork
 from hyperpod_constructs.cdk.network import Egress, Network
 from hyperpod_constructs.cdk.observability import AlertTopic
@@ -29,6 +35,7 @@ class Foundation(cdk.Stack):
         alerts: The topic, if anybody is to be told.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -86,4 +93,16 @@ class Foundation(cdk.Stack):
             if storage
             else None
         )
-        self.alerts = AlertTopic(self, ALERTS, emails=emails, publishers=["events.amazonaws.com"]) if emails else None
+        topic = AlertTopic(self, ALERTS, emails=emails, publishers=["events.amazonaws.com"])
+        self.alerts = topic if emails else None
+        for attribute in self._offered(topic.topic_arn, own_network=network is None):
+            self.export_value(attribute)
+
+    def _offered(self, topic_arn: str, *, own_network: bool) -> Iterator[str]:
+        """What a cluster in another stack may refer to."""
+        yield topic_arn
+        if own_network:
+            yield from self.network.security_group_ids
+            yield from (subnet for zone in self.network.zones for subnet in self.network.ids(zone).subnets)
+        if self.storage:
+            yield from (self.storage.target.dns_name, self.storage.target.mount_name)

@@ -19,6 +19,7 @@ def add_outputs(stack: cdk.Stack, cluster: Cluster, seen: Deployment) -> None:
     """
     cluster_id = cdk.Fn.select(1, cdk.Fn.split("/", cluster.cluster_arn))
     nodes = " ".join(f"{group.name}={group.count}" for group in cluster.model.groups)
+    region = cluster.model.region or stack.region
     for key, value, description in (
         ("ClusterName", cluster.cluster_name, "Name of the cluster"),
         ("ClusterArn", cluster.cluster_arn, "ARN of the cluster"),
@@ -31,7 +32,7 @@ def add_outputs(stack: cdk.Stack, cluster: Cluster, seen: Deployment) -> None:
         ("CostPerHour", cost_per_hour(seen), "What is paid by the hour, and where the figure comes from"),
         (
             "WaitForNodes",
-            f"hyperpod status {cluster.cluster_name} --wait --nodes {nodes} --region {stack.region}",
+            f"hyperpod status {cluster.cluster_name} --wait --nodes {nodes} --region {region}",
             "CREATE_COMPLETE does not mean that nodes are there",
         ),
     ):

@@ -15,7 +15,7 @@ from hyperpod_constructs.blueprints.foundation import NETWORK, STORAGE, Foundati
 from hyperpod_constructs.blueprints.nag import acknowledge_nag
 from hyperpod_constructs.blueprints.outputs import add_outputs
 from hyperpod_constructs.cdk import validation
-from hyperpod_constructs.cdk._arguments import check_emails, check_kind, check_list
+from hyperpod_constructs.cdk._arguments import check_emails, checked
 from hyperpod_constructs.cdk._cluster_model import NodeRecovery, Scripts, cluster_model
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, network_model
@@ -28,6 +28,7 @@ from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup
 from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.field_types import check_fields
 from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.model.storage import DataRepository, Lustre
 from hyperpod_constructs.tokens import known
@@ -92,6 +93,7 @@ class SlurmTraining(cdk.Stack):
         InvalidCluster: with every error that the rules find.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -120,15 +122,9 @@ class SlurmTraining(cdk.Stack):
     ) -> None:
         """Checks everything, then makes the stacks."""
         check_whole("generation", generation, low=1, high=999)
-        check_list("groups", groups, InstanceGroup)
-        check_list("repositories", repositories, DataRepository)
         check_emails("alerts", alerts)
-        if not isinstance(zone, str):
-            raise InvalidValue(f"zone is {zone!r}", "use a zone id, such as usw2-az2")
-        if env is not None and not isinstance(env, cdk.Environment):
-            raise InvalidValue(f"env is {env!r}", "use cdk.Environment(account=..., region=...)")
-        check_kind("network", network, Network)
-        check_kind("budget", budget, Budget)
+        if budget is not None:
+            check_fields("budget", budget)
         groups = [_with_health_checks(group) for group in groups]
         zones = _zones(zone, groups)
         slurm = Slurm() if slurm is None else slurm

@@ -9,8 +9,10 @@ from __future__ import annotations
 from aws_cdk import aws_budgets as budgets
 from constructs import Construct
 
+from hyperpod_constructs.cdk._arguments import check_topic, checked
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.budget import Budget
+from hyperpod_constructs.model.field_types import check_fields
 
 
 class ClusterBudget(Construct):
@@ -29,8 +31,11 @@ class ClusterBudget(Construct):
         InvalidValue: if the budget has no limit.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, budget: Budget, topic_arn: str) -> None:
         """Makes the budget."""
+        check_fields("budget", budget)
+        check_topic("topic_arn", topic_arn)
         if budget.usd_per_month is None:
             raise InvalidValue("a budget needs its limit: hp.Budget(usd_per_month=...)")
         super().__init__(scope, id)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-import aws_cdk as cdk
 from aws_cdk import aws_events as events, aws_sns as sns
 from constructs import Construct
 
+from hyperpod_constructs.cdk._arguments import check_emails, check_topic, checked
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.network import LOCKED
 
@@ -33,13 +33,18 @@ class AlertTopic(Construct):
             that.
         publishers: Service principals that may publish for this account, for example `events.amazonaws.com`.
 
+    Raises:
+        InvalidValue: if an address is none, or given twice.
+
     Attributes:
         topic_arn: ARN of the topic.
         policy: Its policy, which publishers must wait for.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, emails: Sequence[str], publishers: Sequence[str]) -> None:
         """Makes the topic, its policy and its subscriptions."""
+        check_emails("emails", emails)
         super().__init__(scope, id)
         topic = sns.CfnTopic(
             self,
@@ -86,7 +91,8 @@ class AlertTopic(Construct):
             "Resource": self.topic_arn,
         }
         if service in _NAMES_ITS_ACCOUNT:
-            statement["Condition"] = {"StringEquals": {"aws:SourceAccount": cdk.Aws.ACCOUNT_ID}}
+            # Written as the intrinsic that `cdk.Aws.ACCOUNT_ID` stands for: that is a message to Node less.
+            statement["Condition"] = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
         return statement
 
 
@@ -100,8 +106,10 @@ class ClusterNotices(Construct):
         topic_arn: Topic that lets `events.amazonaws.com` publish.
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, cluster: Cluster, topic_arn: str) -> None:
         """Makes the event rule."""
+        check_topic("topic_arn", topic_arn)
         super().__init__(scope, id)
         events.CfnRule(
             self,

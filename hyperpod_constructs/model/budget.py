@@ -107,7 +107,6 @@ class BudgetAction:
         kind: `APPLY_IAM_POLICY`, `APPLY_SCP_POLICY` or `RUN_SSM_DOCUMENTS`.
         definitions: Which of IamActionDefinition, ScpActionDefinition and SsmActionDefinition it has.
         role: Path or ARN of the role that Budgets takes.
-        threshold: Percent of the limit, or USD.
         subscribers: 1 to 11, at most one of them a topic.
         account: Account of its stack.
         region: Region of its stack.
@@ -117,7 +116,6 @@ class BudgetAction:
     kind: str | Unknown
     definitions: tuple[str, ...] | Unknown = ()
     role: str | Unknown = ""
-    threshold: float | Unknown = 100
     subscribers: tuple[Subscriber, ...] | Unknown = ()
     account: str | None = None
     region: str | None = None
@@ -165,21 +163,19 @@ class AnomalySubscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """One statement that lets a service publish to a topic, and how far.
+    """One statement that lets a service publish to a topic, and for whom.
 
     Attributes:
         service: Service principal; `UNKNOWN` where it is decided at deploy, or for anyone.
-        accounts: Values of `aws:SourceAccount` of which the caller's must be one; none where it does not ask.
-        arns: Patterns of `aws:SourceArn` of which the caller's must match one; none where it does not ask.
-        exact: Whether the ARN is compared letter by letter, so that `*` stands for itself.
-        clear: Whether that is all: no other condition, and none that is not known.
+        accounts: Patterns of `aws:SourceAccount`, of which one must fit; none where the statement does not ask.
+        arns: Patterns of `aws:SourceArn`, of which one must fit; none where the statement does not ask.
+        exact: Whether the ARNs are compared letter by letter, so that `*` stands for itself.
     """
 
     service: str | Unknown
     accounts: tuple[str, ...] = ()
     arns: tuple[str, ...] = ()
     exact: bool = False
-    clear: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,20 +184,25 @@ class Topic:
 
     Attributes:
         path: Construct path.
-        publishers: Service principals whose publishing its policies allow.
-        grants: The statements that allow it.
+        grants: The statements of its policies that let a service publish.
         subscriptions: Number of subscriptions.
         key: `None` unencrypted, `alias/aws/sns` or the path or ARN of a customer key.
-        key_users: Service principals that the policy of that key admits; left out where the deployment has no such key.
+        key_users: Service principals that the policy of that key admits; `None` where the key is not in the deployment.
         has_policy: Whether the deployment gives it a policy.
         complete: Whether all of its policies are known.
+        account: Account of its stack.
     """
 
     path: str
-    publishers: tuple[str | Unknown, ...] = ()
     grants: tuple[Grant, ...] = ()
     subscriptions: int = 0
     key: str | Unknown | None = None
     key_users: tuple[str | Unknown, ...] | None = None
     has_policy: bool = True
     complete: bool = True
+    account: str | None = None
+
+    @property
+    def publishers(self) -> tuple[str | Unknown, ...]:
+        """Service principals that may publish, each once."""
+        return tuple(dict.fromkeys(grant.service for grant in self.grants))

@@ -1,15 +1,43 @@
-"""What of the input no other rule can see, so that a check which saw half of it does not look like a whole one."""
+"""What is wrong with templates whatever they make: parts that nobody could check, and more than CloudFormation takes.
+
+A check which saw half of its input must not look like a whole one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from hyperpod_constructs.findings import Severity
-from hyperpod_constructs.model.deployment import Deployment, Unseen
+from hyperpod_constructs.model.deployment import Deployment, Location, Unseen
 from hyperpod_constructs.rules import Problem, rule
 
 _US = "hyperpod_constructs: what is not checked must not look like what has no fault"
+_QUOTAS: Final = "CloudFormation user guide, quotas; cfn-lint 1.58.0, E1002, E1003, E2010, E3010, E6010 and E7010"
+_NEARLY: Final = 0.8
+"""Share of a limit from which the next feature may not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """One thing that CloudFormation counts: how messages call it, how many it takes, and what to do about more."""
+
+    field: str
+    called: str
+    most: int
+    fix: str
+
+
+_SPLIT: Final = "move some of them into another stack or a nested one, which has limits of its own"
+_LIMITS: Final = (
+    _Limit("resources", "resources", 500, _SPLIT),
+    _Limit("parameters", "parameters", 200, "read some of them from SSM, or make lists of them"),
+    _Limit("outputs", "outputs", 200, _SPLIT),
+    _Limit("mappings", "mappings", 200, "make fewer mappings with more keys, or another stack"),
+    _Limit("template_bytes", "bytes", 1_000_000, f"{_SPLIT}; leave out metadata and indentation"),
+    _Limit("description_bytes", "bytes of Description", 1_024, "say less, and the rest in Metadata"),
+)
 
 
 def _unseen(deployment: Deployment, kind: Literal["nested", "macro", "file"]) -> Iterator[Unseen]:
@@ -66,3 +94,39 @@ def files_are_templates(deployment: Deployment) -> Iterator[Problem]:
             fix="correct it if it was meant as a template; otherwise keep it in another folder",
             location=each.location,
         )
+
+
+def _fullness(deployment: Deployment) -> Iterator[tuple[float, Problem]]:
+    """Of everything that is counted in every stack: how full it is, and what to say if that is too much."""
+    for stack in deployment.stacks:
+        for limit in _LIMITS:
+            count: int = getattr(stack, limit.field)
+            problem = Problem(
+                path=stack.path,
+                message=f"{count:,} {limit.called}; CloudFormation takes {limit.most:,}",
+                fix=limit.fix,
+                location=Location(stack.file, None) if stack.file else None,
+            )
+            yield count / limit.most, problem
+
+
+@rule(
+    "HP0108",
+    Severity.ERROR,
+    title="A template has more than CloudFormation takes",
+    because="the whole stack is refused before anything is made",
+    source=_QUOTAS,
+)
+def stacks_are_within_their_limits(deployment: Deployment) -> Iterator[Problem]:
+    yield from (problem for share, problem in _fullness(deployment) if share > 1)
+
+
+@rule(
+    "HP0109",
+    Severity.WARNING,
+    title="A template is near a limit of CloudFormation",
+    because="the next feature may not fit, and resources cannot be moved between stacks without care",
+    source=_QUOTAS,
+)
+def stacks_have_room(deployment: Deployment) -> Iterator[Problem]:
+    yield from (problem for share, problem in _fullness(deployment) if _NEARLY <= share <= 1)

@@ -130,10 +130,12 @@ class TestStacks:
         assert kinds == ["ACTUAL"] * 4 + ["FORECASTED"]
         assert "BudgetName" not in budget["Budget"]
 
-    def test_without_alerts_there_is_neither_topic_nor_budget(self, app: cdk.App) -> None:
+    def test_without_alerts_there_is_no_budget_and_nobody_is_told(self, app: cdk.App) -> None:
         made = smoke(app)
         assert made.budget_stack is None
-        assert not of_type(synthesized(foundation(made)), "AWS::SNS::Topic")
+        (topic,) = of_type(synthesized(foundation(made)), "AWS::SNS::Topic").values()
+        assert "Subscription" not in topic
+        assert not of_type(synthesized(made), "AWS::Events::Rule")
 
     def test_tags_reach_every_stack(self, app: cdk.App) -> None:
         made = frontier(app, tags={"owner": "ml"})
@@ -238,9 +240,9 @@ class TestArguments:
             ({"storage": hp.Lustre}, "storage must be hp.Lustre"),
             ({"storage": "fs-1"}, "storage must be hp.Lustre"),
             ({"alerts": "a@example.com"}, "alerts must be a list of text"),
-            ({"zone": 2}, "use a zone id, such as usw2-az2"),
-            ({"zone": None}, "use a zone id, such as usw2-az2"),
-            ({"env": "us-west-2"}, "use cdk.Environment"),
+            ({"zone": 2}, "SlurmTraining: zone must be text; got 2, an int"),
+            ({"zone": None}, "zone must be text; got None"),
+            ({"env": "us-west-2"}, "env must be cdk.Environment or None; got 'us-west-2', a str"),
             ({"alerts": ["not an address"]}, "is no e-mail address"),
             ({"alerts": ["a@example.com", "a@example.com"]}, "an address twice"),
             ({"generation": 0}, "generation is 0; use 1 to 999"),

@@ -39,8 +39,25 @@ class TestAlertTopic:
         alerts = hp.AlertTopic(stack, "Alerts", emails=[], publishers=[])
         assert stack.resolve(alerts.topic.topic_arn) == stack.resolve(alerts.topic.topic_arn)
 
+    @pytest.mark.parametrize(
+        ("emails", "message"),
+        [(["nobody"], "is no e-mail address"), (["a@example.com", "a@example.com"], "holds an address twice")],
+    )
+    def test_refuses_what_is_no_address(self, stack: cdk.Stack, emails: list[str], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.AlertTopic(stack, "Alerts", emails=emails, publishers=[])
+        assert stack.node.try_find_child("Alerts") is None
+
 
 class TestClusterBudget:
+    def test_refuses_what_is_no_topic(self, stack: cdk.Stack) -> None:
+        with pytest.raises(hp.InvalidValue, match=r"topic_arn is 'alerts'; use the ARN of a topic"):
+            hp.ClusterBudget(stack, "Budget", budget=hp.Budget(usd_per_month=1), topic_arn="alerts")
+
+    def test_refuses_a_limit_that_is_no_number(self, stack: cdk.Stack) -> None:
+        with pytest.raises(hp.InvalidValue, match="budget limit is '100', a str; use a whole number"):
+            hp.ClusterBudget(stack, "B", budget=hp.Budget(usd_per_month="100"), topic_arn="arn:x")  # type: ignore[arg-type]  # the point
+
     def test_needs_a_limit(self, stack: cdk.Stack) -> None:
         with pytest.raises(hp.InvalidValue, match="needs its limit"):
             hp.ClusterBudget(stack, "Budget", budget=hp.Budget(), topic_arn="arn:aws:sns:us-west-2:111122223333:t")

@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.model.budget import Notification, Subscriber, Topic
+from hyperpod_constructs.model.budget import (
+    AnomalyMonitor,
+    AnomalySubscription,
+    BudgetAction,
+    Notification,
+    Subscriber,
+    Topic,
+)
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.model.conftest import refused
 
@@ -44,7 +51,10 @@ class TestBudgets:
             ],
         }
         read = deployment_of({"T": TOPIC, "B": self.budget(NotificationsWithSubscribers=[notice])}, **SECTIONS)
-        subscribers = (Subscriber(kind="SNS", address="app.json/T"), Subscriber(kind="EMAIL", address=UNKNOWN))
+        subscribers = (
+            Subscriber(kind="SNS", address="app.json/T"),
+            Subscriber(kind="EMAIL", address=UNKNOWN, written=UNKNOWN),
+        )
         assert read.budgets[0].notifications == (
             Notification(kind="FORECASTED", threshold=100, subscribers=subscribers),
         )
@@ -73,7 +83,7 @@ class TestTopics:
     )
     def test_have_the_services_that_may_publish(self, deployment_of: Any, principal: object, publishers: Any) -> None:
         read = deployment_of({"T": TOPIC, "P": policy(principal)}, **SECTIONS)
-        assert read.topics == (Topic(path="app.json/T", publishers=publishers),)
+        assert read.topics[0].publishers == publishers
 
     def test_may_have_no_policy_at_all(self, deployment_of: Any) -> None:
         assert deployment_of({"T": TOPIC}).topics[0].has_policy is False
@@ -108,3 +118,125 @@ class TestTopics:
     def test_have_their_key(self, deployment_of: Any, key: object, found: object) -> None:
         topic = {**TOPIC, "Properties": {"KmsMasterKeyId": key}}
         assert deployment_of({"T": topic, "K": {"Type": "AWS::KMS::Key"}}, **SECTIONS).topics[0].key == found
+
+    @pytest.mark.parametrize(
+        ("condition", "grant"),
+        [
+            ({"StringEquals": {"aws:SourceAccount": "111122223333"}}, {"accounts": ("111122223333",)}),
+            ({"ArnLike": {"AWS:SourceArn": ["a", "b"]}}, {"arns": ("a", "b")}),
+            ({"StringEqualsIfExists": {"aws:SourceArn": "arn:aws:budgets::1:*"}}, {"exact": True}),
+            ({"StringEquals": {"aws:SourceArn": UNDECIDABLE}}, {"arns": ("*",)}),
+            ({"StringNotEquals": {"aws:SourceAccount": "111122223333"}}, {}),
+            ({"Bool": {"aws:SecureTransport": "true"}}, {}),
+            (UNDECIDABLE, {}),
+        ],
+    )
+    def test_have_the_conditions_under_which(self, deployment_of: Any, condition: Any, grant: dict[str, Any]) -> None:
+        allowed = policy(BUDGETS)
+        allowed["Properties"]["PolicyDocument"]["Statement"]["Condition"] = condition
+        (found,) = deployment_of({"T": TOPIC, "P": allowed}, **SECTIONS).topics[0].grants
+        expected = {"service": "budgets.amazonaws.com", "exact": False, **grant}
+        assert {name: getattr(found, name) for name in expected} == expected
+
+    @pytest.mark.parametrize("key", [{"Ref": "K"}, {"Fn::GetAtt": ["K", "Arn"]}, {"Ref": "A"}, "alias/topics"])
+    def test_have_the_services_that_their_key_admits(self, deployment_of: Any, key: object) -> None:
+        statement = {"Effect": "Allow", "Principal": BUDGETS, "Action": "kms:GenerateDataKey*", "Resource": "*"}
+        resources = {
+            "T": {**TOPIC, "Properties": {"KmsMasterKeyId": key}},
+            "K": {"Type": "AWS::KMS::Key", "Properties": {"KeyPolicy": {"Statement": [statement]}}},
+            "A": {"Type": "AWS::KMS::Alias", "Properties": {"AliasName": "alias/topics", "TargetKeyId": {"Ref": "K"}}},
+        }
+        assert deployment_of(resources).topics[0].key_users == ("budgets.amazonaws.com",)
+
+    @pytest.mark.parametrize("key", ["alias/other", UNDECIDABLE, None])
+    def test_may_have_a_key_that_nobody_sees(self, deployment_of: Any, key: object) -> None:
+        topic = {**TOPIC, "Properties": {"KmsMasterKeyId": key} if key else {}}
+        assert deployment_of({"T": topic}, **SECTIONS).topics[0].key_users is None
+
+
+class TestBudgetActions:
+    def action(self, **properties: Any) -> dict[str, Any]:
+        return {
+            "Type": "AWS::Budgets::BudgetsAction",
+            "Properties": {
+                "ActionType": "APPLY_IAM_POLICY",
+                "Definition": {"IamActionDefinition": {"PolicyArn": "arn"}},
+                "ExecutionRoleArn": "role",
+                "NotificationType": "ACTUAL",
+                "ActionThreshold": {"Type": "PERCENTAGE", "Value": 100},
+                "Subscribers": [{"Type": "EMAIL", "Address": "a@example.com"}],
+                **properties,
+            },
+        }
+
+    def test_are_read(self, deployment_of: Any) -> None:
+        (action,) = deployment_of({"A": self.action()}).budget_actions
+        assert action == BudgetAction(
+            path="app.json/A",
+            kind="APPLY_IAM_POLICY",
+            definitions=("IamActionDefinition",),
+            role="role",
+            subscribers=(Subscriber(kind="EMAIL", address="a@example.com", written="a@example.com"),),
+        )
+
+    def test_may_be_decided_at_deploy(self, deployment_of: Any) -> None:
+        action = self.action(ActionType=UNDECIDABLE, Definition=UNDECIDABLE)
+        (read,) = deployment_of({"A": action}, **SECTIONS).budget_actions
+        assert (read.kind, read.definitions) == (UNKNOWN, UNKNOWN)
+
+    @pytest.mark.parametrize(
+        ("properties", "said"),
+        [
+            ({"NotificationType": "LATE"}, "NotificationType is 'LATE'; use ACTUAL or FORECASTED"),
+            ({"ApprovalModel": "AUTO"}, "ApprovalModel is 'AUTO'; use AUTOMATIC or MANUAL"),
+            (
+                {"ActionThreshold": {"Type": "USD"}},
+                "ActionThreshold.Type is 'USD'; use PERCENTAGE or ABSOLUTE_VALUE",
+            ),
+            (
+                {"Definition": {"SsmActionDefinition": {"Subtype": "STOP_HYPERPOD"}}},
+                (
+                    "Definition.SsmActionDefinition.Subtype is 'STOP_HYPERPOD'; "
+                    "use STOP_EC2_INSTANCES or STOP_RDS_INSTANCES"
+                ),
+            ),
+        ],
+    )
+    def test_with_a_wrong_word_are_reported(self, deployment_of: Any, properties: Any, said: str) -> None:
+        assert refused(deployment_of({"A": self.action(**properties)})) == [said]
+
+    def test_with_a_wrong_type_are_reported(self, deployment_of: Any) -> None:
+        read = deployment_of({"A": self.action(ActionType="STOP")})
+        assert refused(read) == ["ActionType is 'STOP'; use APPLY_IAM_POLICY or APPLY_SCP_POLICY or RUN_SSM_DOCUMENTS"]
+
+
+class TestAnomalies:
+    def test_monitors_are_read(self, deployment_of: Any) -> None:
+        monitor = {
+            "Type": "AWS::CE::AnomalyMonitor",
+            "Properties": {"MonitorName": "m", "MonitorType": "DIMENSIONAL", "MonitorDimension": "SERVICE"},
+        }
+        assert deployment_of({"M": monitor}).anomaly_monitors == (
+            AnomalyMonitor(path="app.json/M", kind="DIMENSIONAL", dimension="SERVICE"),
+        )
+
+    def test_subscriptions_are_read(self, deployment_of: Any) -> None:
+        subscription = {
+            "Type": "AWS::CE::AnomalySubscription",
+            "Properties": {
+                "SubscriptionName": "s",
+                "MonitorArnList": [],
+                "Frequency": "IMMEDIATE",
+                "Subscribers": [{"Type": "SNS", "Address": {"Ref": "T"}}],
+                "ThresholdExpression": UNDECIDABLE,
+                "Threshold": 5,
+            },
+        }
+        (read,) = deployment_of({"T": TOPIC, "S": subscription}, **SECTIONS).anomaly_subscriptions
+        assert read == AnomalySubscription(
+            path="app.json/S",
+            frequency="IMMEDIATE",
+            subscribers=(Subscriber(kind="SNS", address="app.json/T"),),
+            threshold=True,
+            expression=UNKNOWN,
+        )

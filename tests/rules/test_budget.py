@@ -6,11 +6,19 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.model.budget import BudgetResource, Notification, Subscriber, Topic
-from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.budget import (
+    BudgetAction,
+    BudgetResource,
+    Grant,
+    Notification,
+    Subscriber,
+    Topic,
+)
+from hyperpod_constructs.model.deployment import Cluster, Deployment
+from hyperpod_constructs.model.identity import Role
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
-from tests.rules.builders import told
+from tests.rules.builders import cluster, told
 
 EMAIL = Subscriber(kind="EMAIL", address="ml-platform@example.com")
 SNS = Subscriber(kind="SNS", address="Alerts")
@@ -27,9 +35,10 @@ def budget(**fields: Any) -> Deployment:
     return Deployment(budgets=(BudgetResource(**{**defaults, **fields}),), topics=(topic(),))
 
 
-def topic(**fields: Any) -> Topic:
+def topic(publishers: tuple[Any, ...] = ("budgets.amazonaws.com",), **fields: Any) -> Topic:
     """A topic that Budgets may publish to and that somebody reads."""
-    return Topic(**{"path": "Alerts", "publishers": ("budgets.amazonaws.com",), "subscriptions": 1, **fields})
+    grants = tuple(Grant(service=service) for service in publishers)
+    return Topic(**{"path": "Alerts", "grants": grants, "subscriptions": 1, **fields})
 
 
 def with_topic(**fields: Any) -> Deployment:
@@ -225,3 +234,273 @@ class TestBudgetsAreInARegionThatHasThem:
     @pytest.mark.parametrize("region", ["us-east-1", "xx-none-9", None, UNKNOWN])
     def test_is_silent_on_listed_and_unknown_regions(self, region: object) -> None:
         assert told("HP0010", budget(region=region)) == []
+
+
+class TestBudgetsHaveOneLimit:
+    @pytest.mark.parametrize(
+        ("fields", "said"),
+        [
+            (
+                {"amount": None},
+                (
+                    "a budget of COST has no limit | give BudgetLimit, for example {Amount: 50000, Unit: USD}, "
+                    "PlannedBudgetLimits or AutoAdjustData"
+                ),
+            ),
+            ({"planned": True}, "BudgetLimit and PlannedBudgetLimits are both given | give one of them"),
+            (
+                {"amount": None, "planned": True, "time_unit": "DAILY"},
+                "PlannedBudgetLimits of a DAILY budget | use MONTHLY or QUARTERLY, or BudgetLimit",
+            ),
+        ],
+    )
+    def test_says_what_is_missing_or_too_much(self, fields: dict[str, object], said: str) -> None:
+        assert told("HP0012", budget(**fields)) == [f"HP0012 {said}"]
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {},
+            {"amount": UNKNOWN, "planned": True},
+            {"amount": None, "planned": True},
+            {"amount": None, "adjusted": True},
+            {"amount": None, "planned": UNKNOWN},
+            {"amount": None, "kind": "SAVINGS_PLANS_UTILIZATION"},
+            {"amount": None, "kind": UNKNOWN},
+        ],
+    )
+    def test_is_silent_on_one_limit_and_on_what_is_not_known(self, fields: dict[str, object]) -> None:
+        assert told("HP0012", budget(**fields)) == []
+
+
+class TestBudgetsHaveOneFilter:
+    def test_names_both(self) -> None:
+        assert told("HP0013", budget(filters=True, expression=True)) == [
+            (
+                "HP0013 CostFilters and FilterExpression are both given | "
+                "say all of it in FilterExpression, with Metrics, and leave CostFilters out"
+            )
+        ]
+
+    @pytest.mark.parametrize(("filters", "expression"), [(True, False), (False, True), (UNKNOWN, True)])
+    def test_is_silent_on_one_and_on_what_is_not_known(self, filters: object, expression: object) -> None:
+        assert told("HP0013", budget(filters=filters, expression=expression)) == []
+
+
+ACCOUNT = "111122223333"
+
+
+def granted(account: str | None = ACCOUNT, **fields: Any) -> Deployment:
+    """A budget whose topic lets Budgets publish under these conditions."""
+    return Deployment(
+        budgets=budget(account=account).budgets,
+        topics=(topic((), grants=(Grant(service="budgets.amazonaws.com", **fields),)),),
+    )
+
+
+class TestTopicPoliciesReachTheBudgetsOfTheAccount:
+    @pytest.mark.parametrize(
+        ("fields", "got"),
+        [
+            ({"arns": ("arn:aws:budgets:us-east-1:111122223333:*",)}, "arn:aws:budgets:us-east-1:111122223333:*"),
+            ({"arns": ("arn:aws:sns:us-east-1:111122223333:Alerts",)}, "arn:aws:sns:us-east-1:111122223333:Alerts"),
+            ({"arns": ("arn:aws:budgets::999999999999:*",)}, "arn:aws:budgets::999999999999:*"),
+            ({"accounts": ("999999999999",)}, "999999999999"),
+            (
+                {"arns": ("arn:aws:budgets::111122223333:*",), "exact": True},
+                "arn:aws:budgets::111122223333:*, compared letter by letter",
+            ),
+        ],
+    )
+    def test_says_for_what_it_may_publish(self, fields: dict[str, Any], got: str) -> None:
+        (line,) = told("HP0015", granted(**fields))
+        assert line.startswith(f"HP0015 the policy of this topic lets Budgets publish only for {got}, and a budget")
+        assert "ArnLike aws:SourceArn = arn:aws:budgets::ACCOUNT:*" in line
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {},
+            {"accounts": (ACCOUNT,), "arns": ("arn:aws:budgets::111122223333:*",)},
+            {"accounts": ("*",)},
+            {"accounts": ("999999999999", ACCOUNT)},
+            {"arns": ("arn:*:budgets::*:*",)},
+            {"arns": ("arn:aws:budgets:*",)},
+            {"arns": ("arn:aws:budgets::111122223333:budget/gpu",), "exact": True},
+            {"account": None, "accounts": ("999999999999",)},
+        ],
+    )
+    def test_is_silent_where_the_budget_may_fit(self, fields: dict[str, Any]) -> None:
+        assert told("HP0015", granted(**fields)) == []
+
+    def test_one_statement_that_fits_is_enough(self) -> None:
+        wrong = Grant(service="budgets.amazonaws.com", accounts=("999999999999",))
+        both = topic((), grants=(wrong, Grant(service="budgets.amazonaws.com")))
+        assert told("HP0015", Deployment(budgets=budget(account=ACCOUNT).budgets, topics=(both,))) == []
+
+    @pytest.mark.parametrize("more", [{"complete": False}, {"grants": (Grant(service=UNKNOWN, accounts=("9",)),)}])
+    def test_is_silent_where_the_policy_is_not_known(self, more: dict[str, Any]) -> None:
+        wrong = (Grant(service="budgets.amazonaws.com", accounts=("999999999999",)),)
+        judged = topic((), **{"grants": wrong + more.pop("grants", ()), **more})
+        assert told("HP0015", Deployment(budgets=budget(account=ACCOUNT).budgets, topics=(judged,))) == []
+
+
+class TestTopicPoliciesDoNotNameBudgets:
+    def test_says_where_to_end(self) -> None:
+        assert told("HP0016", granted(arns=("arn:aws:budgets::111122223333:budget/gpu",))) == [
+            (
+                "HP0016 the policy of this topic lets Budgets publish only for "
+                "arn:aws:budgets::111122223333:budget/gpu | end the ARN with the account: arn:aws:budgets::ACCOUNT:*"
+            )
+        ]
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {},
+            {"arns": ("arn:aws:budgets::111122223333:*",)},
+            {"arns": ("arn:aws:budgets::111122223333:budget/*",)},
+            {"arns": ("*",)},
+            {"arns": ("arn:aws:budgets:us-east-1:111122223333:budget/gpu",)},
+        ],
+    )
+    def test_is_silent_on_all_budgets_and_on_what_hp0015_says(self, fields: dict[str, Any]) -> None:
+        assert told("HP0016", granted(**fields)) == []
+
+
+class TestTopicsAreInTheAccountOfTheBudget:
+    fix = "use a topic in 111122223333 and subscribe the other account to it"
+
+    def told_of(self, written: Any, account: str | None = ACCOUNT) -> list[str]:
+        sent = notice(subscribers=(Subscriber(kind="SNS", address="elsewhere", written=written),))
+        return told("HP0017", budget(account=account, notifications=(sent,)))
+
+    def test_compares_the_account_in_the_arn(self) -> None:
+        assert self.told_of("arn:aws:sns:us-east-1:999999999999:alerts") == [
+            (f"HP0017 a topic of account 999999999999 gets notices of a budget of account 111122223333 | {self.fix}")
+        ]
+
+    def test_compares_the_accounts_of_the_stacks(self) -> None:
+        judged = Deployment(budgets=budget(account=ACCOUNT).budgets, topics=(topic(account="999999999999"),))
+        assert len(told("HP0017", judged)) == 1
+
+    @pytest.mark.parametrize(
+        "written",
+        ["arn:aws:sns:us-east-1:111122223333:alerts", "arn:aws:sns:us-east-1:*:alerts", "arn:*:sns:*:*:x", UNKNOWN],
+    )
+    def test_is_silent_on_its_own_and_on_unknown_accounts(self, written: object) -> None:
+        assert self.told_of(written) == []
+
+    def test_is_silent_where_the_account_of_the_stack_is_not_known(self) -> None:
+        assert self.told_of("arn:aws:sns:us-east-1:999999999999:alerts", account=None) == []
+
+
+class TestAddressesHaveTheirForm:
+    @pytest.mark.parametrize(
+        ("kind", "written", "fix"),
+        [
+            ("SNS", "alerts", "use the ARN of a topic: arn:aws:sns:REGION:ACCOUNT:NAME"),
+            ("SNS", "arn:aws:sns:us-east-1:1234:alerts", "use the ARN of a topic: arn:aws:sns:REGION:ACCOUNT:NAME"),
+            ("EMAIL", "ml-platform", "use an e-mail address"),
+            ("EMAIL", "arn:aws:sns:us-east-1:111122223333:alerts", "use SubscriptionType SNS for a topic"),
+        ],
+    )
+    def test_says_what_to_write(self, kind: Any, written: str, fix: str) -> None:
+        sent = notice(subscribers=(Subscriber(kind=kind, address=written, written=written),))
+        assert told("HP0018", budget(notifications=(sent,))) == [f"HP0018 the {kind} subscriber is {written!r} | {fix}"]
+
+    @pytest.mark.parametrize(
+        ("kind", "written"),
+        [
+            ("SNS", "arn:aws:sns:us-east-1:111122223333:alerts"),
+            ("SNS", "arn:*:sns:*:*:*"),
+            ("SNS", None),
+            ("SNS", UNKNOWN),
+            ("EMAIL", "a@example.com"),
+            ("EMAIL", "team-*"),
+            (UNKNOWN, "alerts"),
+        ],
+    )
+    def test_is_silent_on_addresses_and_on_what_is_not_known(self, kind: Any, written: Any) -> None:
+        sent = notice(subscribers=(Subscriber(kind=kind, address="Alerts", written=written),))
+        assert told("HP0018", budget(notifications=(sent,))) == []
+
+
+class TestKeysAdmitBudgets:
+    @pytest.mark.parametrize(("users", "got"), [((), "no service"), (("s3.amazonaws.com",), "s3.amazonaws.com")])
+    def test_says_whom_the_key_admits(self, users: tuple[str, ...], got: str) -> None:
+        assert told("HP0019", with_topic(key="Key", key_users=users)) == [
+            (
+                f"HP0019 the policy of the key of this topic admits {got}, and a budget sends to the topic | "
+                "allow kms:Decrypt and kms:GenerateDataKey* to budgets.amazonaws.com in the policy of the key"
+            )
+        ]
+
+    @pytest.mark.parametrize("users", [None, ("budgets.amazonaws.com",), (UNKNOWN,), ("*",)])
+    def test_is_silent_on_keys_that_do_and_that_are_not_known(self, users: object) -> None:
+        assert told("HP0019", with_topic(key="Key", key_users=users)) == []
+
+
+def action(*clusters: Cluster, roles: tuple[Role, ...] = (), **fields: Any) -> Deployment:
+    """An action that denies growth, beside these clusters."""
+    defaults = {"path": "Stop", "kind": "APPLY_IAM_POLICY", "definitions": ("IamActionDefinition",)}
+    made = BudgetAction(**{**defaults, "subscribers": (EMAIL,), "role": "Role", **fields})
+    return Deployment(clusters=clusters, budget_actions=(made,), roles=roles)
+
+
+class TestBudgetActions:
+    @pytest.mark.parametrize("count", [0, 12])
+    def test_have_one_to_eleven_subscribers(self, count: int) -> None:
+        assert told("HP0020", action(subscribers=(EMAIL,) * count)) == [
+            f"HP0020 {count} subscribers | use 1 to 11: a topic and up to 10 addresses"
+        ]
+
+    @pytest.mark.parametrize("subscribers", [(EMAIL,), (EMAIL,) * 11, UNKNOWN])
+    def test_of_legal_and_of_unknown_numbers_are_left_alone(self, subscribers: object) -> None:
+        assert told("HP0020", action(subscribers=subscribers)) == []
+
+    def test_have_the_definition_of_their_type(self) -> None:
+        assert told("HP0021", action(kind="APPLY_SCP_POLICY")) == [
+            "HP0021 APPLY_SCP_POLICY has IamActionDefinition | give ScpActionDefinition and no other"
+        ]
+        assert told("HP0021", action(definitions=())) == [
+            "HP0021 APPLY_IAM_POLICY has an empty definition | give IamActionDefinition and no other"
+        ]
+
+    @pytest.mark.parametrize("fields", [{}, {"kind": UNKNOWN}, {"definitions": UNKNOWN}])
+    def test_with_a_fitting_or_unknown_definition_are_left_alone(self, fields: dict[str, Any]) -> None:
+        assert told("HP0021", action(**fields)) == []
+
+    def test_cannot_stop_nodes(self) -> None:
+        (line,) = told("HP0022", action(cluster(), kind="RUN_SSM_DOCUMENTS"))
+        assert line.startswith("HP0022 this action cannot stop the nodes of the cluster | use APPLY_IAM_POLICY")
+
+    def test_that_stop_instances_are_left_alone_without_a_cluster(self) -> None:
+        assert told("HP0022", action(kind="RUN_SSM_DOCUMENTS")) == []
+        assert told("HP0022", action(cluster(), kind=UNKNOWN)) == []
+
+    def test_take_a_role_that_lets_them(self) -> None:
+        role = Role(path="Role", trusts=("ec2.amazonaws.com",))
+        assert told("HP0023", action(roles=(role,))) == [
+            (
+                "HP0023 a budget action takes this role, which trusts ec2.amazonaws.com | "
+                "let budgets.amazonaws.com assume it"
+            )
+        ]
+
+    @pytest.mark.parametrize("trusts", [("budgets.amazonaws.com",), (UNKNOWN,), UNKNOWN])
+    def test_with_a_fitting_or_unknown_role_are_left_alone(self, trusts: Any) -> None:
+        assert told("HP0023", action(roles=(Role(path="Role", trusts=trusts),))) == []
+        assert told("HP0023", action()) == []
+
+    def test_are_in_a_region_that_has_them(self) -> None:
+        assert told("HP0010", action(region="eu-north-1")) == [
+            (
+                "HP0010 AWS::Budgets::BudgetsAction is not listed for eu-north-1 | "
+                "put the budget into a stack of its own in us-east-1: budgets are global"
+            )
+        ]
+
+    def test_have_topics_that_are_judged_like_those_of_budgets(self) -> None:
+        made = action(subscribers=(SNS,)).budget_actions
+        assert len(told("HP0004", Deployment(budget_actions=made, topics=(topic(()),)))) == 1

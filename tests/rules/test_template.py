@@ -8,6 +8,7 @@ import pytest
 
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Deployment, Location, Unseen
+from hyperpod_constructs.model.stacks import StackSize
 from hyperpod_constructs.rules import RULES
 from tests.rules.builders import told
 
@@ -70,3 +71,39 @@ def test_one_rule_speaks_of_each_kind_and_only_warns(kind: str) -> None:
 @pytest.mark.parametrize("rule", RULES_OF_KIND.values())
 def test_no_rule_speaks_where_everything_was_seen(rule: str) -> None:
     assert told(rule, Deployment()) == []
+
+
+def sized(**counts: int) -> Deployment:
+    """A stack with as much of something."""
+    return Deployment(stacks=(StackSize(path="main.yaml", file="main.yaml", **counts),))
+
+
+LIMITS = {
+    "resources": 500,
+    "parameters": 200,
+    "outputs": 200,
+    "mappings": 200,
+    "template_bytes": 1_000_000,
+    "description_bytes": 1_024,
+}
+
+
+@pytest.mark.parametrize(("what", "most"), LIMITS.items())
+def test_more_than_cloudformation_takes_is_an_error(what: str, most: int) -> None:
+    (line,) = told("HP0108", sized(**{what: most + 1}))
+    assert line.startswith(f"HP0108 {most + 1:,} ")
+    assert f"; CloudFormation takes {most:,} | " in line
+    assert told("HP0109", sized(**{what: most + 1})) == []
+
+
+@pytest.mark.parametrize(("what", "most"), LIMITS.items())
+def test_eighty_percent_of_it_is_a_warning(what: str, most: int) -> None:
+    for count in (-(-most * 8 // 10), most):
+        assert len(told("HP0109", sized(**{what: count}))) == 1
+        assert told("HP0108", sized(**{what: count})) == []
+    assert told("HP0109", sized(**{what: most * 8 // 10 - 1})) == []
+
+
+def test_a_finding_about_a_size_points_at_the_file() -> None:
+    (finding,) = RULES["HP0108"].findings(sized(resources=501))
+    assert (finding.file, finding.line) == ("main.yaml", None)
