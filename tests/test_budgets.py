@@ -78,11 +78,12 @@ class TestMessagesToNode:
     """Budget: 150 for a Slurm blueprint with three groups, +2 a group, +6 a zone, +1 an endpoint, 20 for synth (design,
     section 6).
 
-    The numbers are exact: a rise needs a reason in the commit that changes them.
+    The numbers are exact: a rise needs a reason in the commit that changes them. The blueprint's is five above: the
+    network under a kept file system is kept with it, or no foundation could be deleted.
     """
 
     def test_the_slurm_blueprint_with_three_groups(self, tmp_path: Path) -> None:
-        assert messages((ROOT / "app.py").read_text(), tmp_path) == {"build": 147, "synth": 6}
+        assert messages((ROOT / "app.py").read_text(), tmp_path) == {"build": 155, "synth": 6}
 
     def test_one_more_group_costs_two(self, tmp_path: Path) -> None:
         source = (ROOT / "app.py").read_text()

@@ -45,6 +45,7 @@ def as_data(basis: Planned) -> dict[str, object]:
             {**asdict(item), "usd_each": round(item.usd_each, 8), "usd_per_hour": round(item.usd_per_hour, 4)}
             for item in found.metered
         ],
+        "kept": [item.path for item in basis.kept],
         "prepaid": [asdict(item) for item in found.prepaid],
         "not_priced": [asdict(item) for item in found.not_priced],
         "conditional": list(basis.conditional),
@@ -60,6 +61,7 @@ def text(basis: Planned, columns: int) -> list[str]:
     return [
         _total(found),
         *terminal.table(rows, right={0}),
+        *_kept(basis.kept, columns),
         *_prepaid(found.prepaid, columns),
         *_not_priced(found.not_priced),
         *_conditional(basis.conditional, columns),
@@ -91,6 +93,13 @@ def _total(found: Cost) -> str:
 
 def _usd(amount: float) -> str:
     return f"{amount:,.2f}"
+
+
+def _kept(items: tuple[Metered, ...], columns: int) -> list[str]:
+    """What a destroy leaves: it holds data, so nothing deletes it but a person."""
+    month = prices.HOURS_PER_MONTH
+    said = [f"{terminal.plain(item.path)}, {item.usd_per_hour * month:,.0f} USD a month" for item in items]
+    return terminal.wrapped(f"kept and paid for after a destroy: {'; '.join(said)}", columns, hang="  ") if said else []
 
 
 def _prepaid(items: tuple[Prepaid, ...], columns: int) -> list[str]:

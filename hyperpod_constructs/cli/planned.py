@@ -15,7 +15,7 @@ from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.planning import cost
-from hyperpod_constructs.planning.cost import Cost
+from hyperpod_constructs.planning.cost import Cost, Metered
 from hyperpod_constructs.tokens import UNKNOWN
 
 _STAND_IN: Final = InstanceGroup(name="RestrictedInstanceGroups", count=UNKNOWN, instance_type=UNKNOWN)
@@ -38,6 +38,12 @@ class Planned:
     def cost(self) -> Cost:
         """What it costs by the hour."""
         return cost.hourly(self.deployment)
+
+    @property
+    def kept(self) -> tuple[Metered, ...]:
+        """What is still there, and paid for, after the stacks were deleted."""
+        kept = {each.path for each in self.deployment.file_systems if each.retention.outlives_its_stack}
+        return tuple(item for item in self.cost.metered if item.path in kept)
 
 
 def of(source: Input) -> Planned:

@@ -154,3 +154,16 @@ class TestARefusedAssembly:
             "hyperpod: cdk.out: the app that wrote this folder was refused by its own checks (HyperPod: HP1107): "
             "it must not be deployed; correct what the checks name, then synthesize again"
         )
+
+
+class TestWhatADestroyLeaves:
+    def test_is_named_with_its_price_because_nobody_else_will_delete_it(self, run: Run) -> None:
+        result = run("cost", "train.yaml", "--region", "us-east-1", train_yaml=EVERYTHING)
+        (line,) = [line for line in result.out.splitlines() if line.startswith("kept and paid for after a destroy: ")]
+        assert line.endswith(" USD a month")
+        assert "train.yaml/Scratch" in line
+
+    def test_is_nothing_where_all_goes_with_the_stack(self, run: Run) -> None:
+        gone = EVERYTHING.replace("RetainExceptOnCreate", "Delete")
+        result = run("cost", "train.yaml", "--region", "us-east-1", "--format", "json", train_yaml=gone)
+        assert result.data["kept"] == []

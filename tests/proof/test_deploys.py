@@ -284,7 +284,9 @@ def test_destroy_leaves_exactly_what_holds_data(aws: Aws, new: Callable[[str], D
     assert [train.status(stack) for stack in ("Gone", "Gone-Foundation", "Gone-Budget")] == [None, None, None]
     deleted = {event["physical_id"] for event in aws.events() if event["operation"] == "delete"}
     left = {made[each] for each in set(made) - deleted}
-    assert left == {"AWS::FSx::FileSystem", "AWS::EC2::Subnet"}
+    under_it = {"AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup"}
+    rules = {"AWS::EC2::SecurityGroupEgress", "AWS::EC2::SecurityGroupIngress"}
+    assert left == {"AWS::FSx::FileSystem"} | under_it | rules
     assert data not in deleted
 
 
