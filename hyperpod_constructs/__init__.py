@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Lustre as Lustre,
         Mount as Mount,
         NodeVolume as NodeVolume,
+        OpenZfs as OpenZfs,
     )
 
 _MODULES = {
@@ -90,7 +91,7 @@ _MODULES = {
     ),
     "model.kubernetes": ("KubernetesConfig", "Taint"),
     "model.orchestration": ("AccountingDatabase", "Slurm"),
-    "model.storage": ("DataRepository", "Lustre", "Mount", "NodeVolume"),
+    "model.storage": ("DataRepository", "Lustre", "Mount", "NodeVolume", "OpenZfs"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

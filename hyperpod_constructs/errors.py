@@ -6,6 +6,7 @@ HyperPodError
 │   └── InvalidCluster    .findings: everything wrong with a deployment
 ├── UnreadableTemplate    a file that is no CloudFormation template, or an assembly with a piece missing
 └── AccountError          AWS refused or failed a read
+    ├── NotAllowed          .permission: what the account must allow for the read
     ├── NotInAccount        what was asked for is not there
     └── AccountUnavailable  the same read may succeed later
 """
@@ -62,6 +63,18 @@ class UnreadableTemplate(HyperPodError):
 
 class AccountError(HyperPodError):
     """AWS refused or failed a read; the message is one line for the user, with what to do about it."""
+
+
+class NotAllowed(AccountError):
+    """The credentials lack a permission.
+
+    Attributes:
+        permission: What must be allowed, for example `ec2:DescribeSubnets`.
+    """
+
+    def __init__(self, message: str, *, permission: str) -> None:
+        self.permission = permission
+        super().__init__(message)
 
 
 class NotInAccount(AccountError):

@@ -14,7 +14,8 @@ from typing import Final, Literal, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
-_MARKERS = ("${Token[", "#{Token[")
+_LIST_MARKER = "#{Token["
+_MARKERS = ("${Token[", _LIST_MARKER)
 # jsii encodes number tokens as huge negative doubles (aws-cdk-lib core/lib/private/encoding: 0xFBFF on top).
 _NUMBER_TOKENS_BELOW = -1e280
 
@@ -53,7 +54,10 @@ def known(value: T | Unknown | None) -> T | None:
 
 
 def without_tokens(value: object) -> object:
-    """A copy of a model value with `UNKNOWN` in place of every token."""
+    """A copy of a model value with `UNKNOWN` in place of every token and tuples in place of lists.
+
+    Users may write lists, and rules look for tuples. A list token stands for any number of items.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         changed = {
             field.name: cleaned
@@ -65,8 +69,11 @@ def without_tokens(value: object) -> object:
         cleaned_items = {key: without_tokens(item) for key, item in value.items()}
         return cleaned_items if any(cleaned_items[key] is not value[key] for key in value) else value
     if isinstance(value, list | tuple):
+        if any(isinstance(item, str) and _LIST_MARKER in item for item in value):
+            return UNKNOWN
         cleaned_list = tuple(without_tokens(item) for item in value)
-        return cleaned_list if any(a is not b for a, b in zip(cleaned_list, value, strict=True)) else value
+        same = isinstance(value, tuple) and all(a is b for a, b in zip(cleaned_list, value, strict=True))
+        return value if same else cleaned_list
     return UNKNOWN if is_token(value) else value
 
 

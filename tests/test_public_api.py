@@ -68,6 +68,7 @@ def test_the_exported_names_are_pinned() -> None:
         "Network",
         "NodeVolume",
         "OnDemand",
+        "OpenZfs",
         "RollingUpdate",
         "ScheduledUpdate",
         "Severity",

@@ -69,6 +69,13 @@ class TestWithoutTokens:
         thing = Thing(name="a", parts=({"key": ("value",)},))
         assert without_tokens(thing) is thing
 
+    def test_turns_the_lists_that_users_write_into_the_tuples_that_rules_look_for(self) -> None:
+        cleaned = without_tokens(Thing(name="a", parts=["x", ["y"]]))  # type: ignore[arg-type]  # that is the point
+        assert cleaned == Thing(name="a", parts=("x", ("y",)))
+
+    def test_does_not_know_how_many_items_a_list_token_has(self) -> None:
+        assert without_tokens({"a": ["#{Token[TOKEN.3]}"]}) == {"a": UNKNOWN}
+
     def test_cleans_mappings(self) -> None:
         assert without_tokens({"a": "${Token[TOKEN.1]}", "b": 2}) == {"a": UNKNOWN, "b": 2}
 

@@ -2,7 +2,7 @@
 
     python -m tools.survivors [HP3013 ...]
 
-Only the file of the rule's own tests is run (tests/rules/test_storage.py for rules/storage.py): the examples of the
+Only the file of the rule's own tests is run (tests/rules/test_volumes.py for rules/volumes.py): the examples of the
 rule pages and the templates of others would miss every rule, too.
 """
 

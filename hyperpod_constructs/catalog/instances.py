@@ -136,9 +136,10 @@ class InstanceType:
     regions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InvalidValue(f"instance type is {self.name!r}", "use a name ml.FAMILY.SIZE, such as ml.p5.48xlarge")
         self._check_numbers()
+        self._check_kinds()
         if not set(self.threads_per_core or ()) <= {1, 2}:
             raise InvalidValue(f"{self.name}: threads per core are {self.threads_per_core}", "use 1 and 2")
         if self.architecture not in (None, "x86_64", "arm64"):
@@ -153,6 +154,12 @@ class InstanceType:
                 "give one of them",
             )
 
+    def _check_kinds(self) -> None:
+        if not (self.accelerator is None or isinstance(self.accelerator, Accelerator)):
+            raise InvalidValue(f"{self.name}: accelerator is {self.accelerator!r}", "use Accelerator(...)")
+        if not (self.threads_per_core is None or isinstance(self.threads_per_core, list | tuple)):
+            raise InvalidValue(f"{self.name}: threads per core are {self.threads_per_core!r}", "use a list: [1, 2]")
+
     def _check_numbers(self) -> None:
         lowest = {
             "vcpus": 1,
@@ -166,6 +173,8 @@ class InstanceType:
         }
         for field, low in lowest.items():
             value = getattr(self, field)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise InvalidValue(f"{self.name}: {field} is {value!r}, a {type(value).__name__}", "use a number")
             if value is not None and value < low:
                 fix = f"use {low} or more, or leave it out if not known"
                 raise InvalidValue(f"{self.name}: {field} is {value}", fix)

@@ -38,6 +38,9 @@ NFS_PORTS: Final = ((2049, 2049),)
 ASSOCIATIONS_AT_MOST: Final = 8
 """Data repository associations of one file system. Source: FSx API, CreateDataRepositoryAssociation."""
 
+THROUGHPUTS_MBPS_PER_TIB: Final = (12, 1000)
+"""Least and most PerUnitStorageThroughput that any type has, which the API refuses to go beyond."""
+
 EFA_STEPS_GIB: Final = {125: 38_400, 250: 19_200, 500: 9_600, 1000: 4_800}
 """Capacity step of an EFA-enabled file system by throughput. Source: LustreGuide, getting-started (October 2026)."""
 EFA_CLIENTS_WITHOUT: Final = ("ml.trn2.", "ml.trn2u.")
@@ -72,6 +75,11 @@ class Capacities:
     step: int
     sizes: tuple[int, ...] = ()
 
+    def __str__(self) -> str:
+        """All of them in words."""
+        multiples = f"multiples of {self.step:,} GiB"
+        return f"{', '.join(f'{size:,}' for size in self.sizes)} or {multiples}" if self.sizes else multiples
+
     def allows(self, capacity_gib: int) -> bool:
         """Whether a file system of this capacity can be created."""
         return capacity_gib in self.sizes or (capacity_gib >= self.step and capacity_gib % self.step == 0)
@@ -100,6 +108,7 @@ class Offer:
         efa: Whether EFA can be enabled; it then needs a metadata configuration.
         customer_key: Whether KmsKeyId can be given; scratch types use FSx's own key.
         backups: Whether automatic backups can be kept. Unverified for scratch types.
+        temporary: Whether data does not outlive the failure of a server: scratch types.
         repository: Whether an S3 data repository association can be made.
     """
 
@@ -111,6 +120,7 @@ class Offer:
     efa: bool = False
     customer_key: bool = True
     backups: bool = True
+    temporary: bool = False
     repository: bool = True
 
     def capacities_for(self, throughput: int | None, *, efa: bool = False) -> Capacities | None:
@@ -144,9 +154,10 @@ OFFERS: Final = {
         capacities={None: Capacities(sizes=(1200, 2400), step=3600)},
         customer_key=False,
         backups=False,
+        temporary=True,
         repository=False,
     ),
-    ("SCRATCH_2", "SSD"): Offer(capacities=_SSD_CAPACITIES, customer_key=False, backups=False),
+    ("SCRATCH_2", "SSD"): Offer(capacities=_SSD_CAPACITIES, customer_key=False, backups=False, temporary=True),
     ("PERSISTENT_1", "SSD"): Offer(capacities=_SSD_CAPACITIES, throughputs=(50, 100, 200)),
     ("PERSISTENT_1", "HDD"): Offer(
         capacities={12: Capacities(step=6000), 40: Capacities(step=1800)}, throughputs=(12, 40)
@@ -174,6 +185,29 @@ def find(deployment_type: str | None, storage_type: str | None = None) -> Offer 
         storage_type: `SSD`, `HDD` or `INTELLIGENT_TIERING`; `None` where it is left out.
     """
     return OFFERS.get((deployment_type or "SCRATCH_1", storage_type or "SSD"))
+
+
+def throughputs_in_words(deployment_type: str, storage_type: str) -> str:
+    """What to use as PerUnitStorageThroughput, for example `use 125, 250, 500 or 1,000 MB/s/TiB`.
+
+    Args:
+        deployment_type: The deployment type; where the two make no offer, those of all types are listed.
+        storage_type: The storage type.
+    """
+    offer = OFFERS.get((deployment_type, storage_type))
+    if offer is None:
+        lists = (f"{_listed(each)} for {_kind(*types)}" for types, each in OFFERS.items() if each.throughputs)
+        return f"use {'; '.join(lists)}"
+    return f"use {_listed(offer)} MB/s/TiB" if offer.throughputs else "leave it out: this type has no such setting"
+
+
+def _listed(offer: Offer) -> str:
+    *first, last = (f"{each:,}" for each in offer.throughputs)
+    return f"{', '.join(first)} or {last}"
+
+
+def _kind(deployment_type: str, storage_type: str) -> str:
+    return deployment_type if storage_type == "SSD" else f"{deployment_type} on {storage_type}"
 
 
 def automatic_metadata_iops(capacity_gib: int) -> int:

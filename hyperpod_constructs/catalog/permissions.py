@@ -41,3 +41,23 @@ INTERFACE_CHANGE: Final = (
 node needs."""
 INTERFACE_TAG: Final = "ec2:CreateTags"
 """The same, on network interfaces."""
+EKS_NODE_ACTIONS: Final = (
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:AttachNetworkInterface",
+    "ec2:DescribeInstances",
+    "ec2:DescribeInstanceTypes",
+    "ec2:DescribeTags",
+    "ec2:ModifyNetworkInterfaceAttribute",
+    "ec2:UnassignPrivateIpAddresses",
+    "ecr:BatchCheckLayerAvailability",
+    "ecr:BatchGetImage",
+    "ecr:GetAuthorizationToken",
+    "ecr:GetDownloadUrlForLayer",
+    "eks-auth:AssumeRoleForPodIdentity",
+)
+"""Further actions of nodes in an EKS cluster. Source: the page above, and hyperpod-eks-tf of
+awslabs/awsome-distributed-ai."""
+SCALING_ACTIONS: Final = ("sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes")
+"""What the cluster's own role needs for autoscaling. Source: SageMaker API, CreateCluster, ClusterRole."""
+KEY_ACTIONS: Final = ("kms:CreateGrant", "kms:DescribeKey")
+"""What roles need of a customer key of volumes. Source: SageMaker developer guide, smcluster-cmk (2026)."""

@@ -20,9 +20,17 @@ from hyperpod_constructs.model.capacity import (
     TrainingPlan,
 )
 from hyperpod_constructs.model.checks import check_name
+from hyperpod_constructs.model.field_types import check_fields
 from hyperpod_constructs.model.kubernetes import KubernetesConfig
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
-from hyperpod_constructs.model.storage import FileSystem, Mount, NodeVolume
+from hyperpod_constructs.model.storage import (
+    FileSystem,
+    Mount,
+    NodeVolume,
+    OpenZfs,
+    check_dns_name,
+    check_mount_name,
+)
 from hyperpod_constructs.tokens import is_token
 
 NodeRecovery = Literal["Automatic", "None"]
@@ -38,7 +46,7 @@ def cluster_model(
     slurm: Slurm,
     network: NetworkModel,
     zone: str | None = None,
-    mounts: Mapping[str, FileSystem],
+    mounts: Mapping[str, FileSystem | OpenZfs],
     lifecycle: Scripts,
     recovery: NodeRecovery = "Automatic",
     tags: Mapping[str, str] | None = None,
@@ -60,6 +68,7 @@ def cluster_model(
         raise InvalidValue("groups is empty: a Slurm cluster has at least a controller")
     check_kind("slurm", slurm, Slurm)
     check_kind("accounting", slurm.accounting, AccountingDatabase)
+    check_fields("slurm", slurm)
     check_texts("tags", tags)
     _check_accounting(slurm)
     if recovery not in {"Automatic", "None"}:
@@ -68,14 +77,12 @@ def cluster_model(
     for each in lifecycle.values() if isinstance(lifecycle, Mapping) else ():
         check_kind("lifecycle", each, LifecycleScripts)
     for where, file_system in mounts.items():
-        check_kind(f"mounts[{where!r}]", file_system, FileSystem)
+        check_kind(f"mounts[{where!r}]", file_system, FileSystem, OpenZfs)
     if not isinstance(lifecycle, LifecycleScripts):
         check_names("lifecycle", lifecycle, [str(group.name) for group in groups])
     for group in groups:
         _refuse_what_the_construct_sets(group)
-    shared = tuple(
-        Mount(kind="lustre", path=where, file_system=file_system.path) for where, file_system in sorted(mounts.items())
-    )
+    shared = tuple(_mount(where, file_system) for where, file_system in sorted(mounts.items()))
     return model.Cluster(
         path=path,
         name=name,
@@ -98,6 +105,12 @@ def cluster_model(
     )
 
 
+def _mount(where: str, file_system: FileSystem | OpenZfs) -> Mount:
+    if isinstance(file_system, OpenZfs):
+        return Mount(kind="openzfs", path=where, file_system=file_system.dns_name)
+    return Mount(kind="lustre", path=where, file_system=file_system.path)
+
+
 def _refuse_what_the_construct_sets(group: InstanceGroup) -> None:
     """Refuses fields that hold what a template reader finds; users say it to the construct, with CDK objects."""
     who = f"group {group.name!r}"
@@ -110,8 +123,9 @@ def _refuse_what_the_construct_sets(group: InstanceGroup) -> None:
         raise InvalidValue(f"{who}: say zone=; subnets and security groups are those of the cluster's network")
     if group.execution_role is not None:
         raise InvalidValue(f"{who}: roles are an argument of the cluster: roles={{{group.name!r}: ...}}")
-    if group.count is None or group.spares is None:
-        raise InvalidValue(f"{who}: count and spares must be whole numbers")
+    check_fields(who, group)
+    if isinstance(group.capacity, TrainingPlan) and group.capacity.plan.startswith("arn:"):
+        TrainingPlan.unchecked(group.capacity.plan)  # raises for what is no ARN of a plan
     if is_token(group.spares) or (group.spares and is_token(group.count)):
         raise InvalidValue(f"{who}: spares are added to the count; both must then be known at synth")
     for volume in volumes_of(group):
@@ -138,9 +152,18 @@ def _check_kinds(who: str, group: InstanceGroup) -> None:
     check_kind(f"{who}: scheduled_update", group.scheduled_update, ScheduledUpdate)
     check_list(f"{who}: volumes", group.volumes, NodeVolume)
     check_list(f"{who}: mounts", group.mounts, Mount)
+    for mount in group.mounts if isinstance(group.mounts, list | tuple) else ():
+        _check_names(f"{who}: mount {mount.path!r}", mount)
     if group.health_checks is not None:
         check_list(f"{who}: health_checks", group.health_checks, str)
     check_kind(f"{who}: zone", group.zone, str)
+
+
+def _check_names(what: str, mount: Mount) -> None:
+    """Refuses what is no name of a file system, where it is not one of the cluster's mounts."""
+    if mount.kind == "openzfs" or mount.mount_name is not None:
+        check_dns_name(f"{what}: file_system", mount.file_system)
+        check_mount_name(f"{what}: mount_name", mount.mount_name)
 
 
 def scripts_of(lifecycle: Scripts, group: InstanceGroup) -> LifecycleScripts:
@@ -158,6 +181,16 @@ def zone_of(group: InstanceGroup) -> str | None:
 def volumes_of(group: InstanceGroup) -> tuple[NodeVolume, ...]:
     """The volumes of a group, as far as known."""
     return group.volumes if isinstance(group.volumes, tuple) else ()
+
+
+def has_rollback_alarms(group: InstanceGroup) -> bool:
+    """Whether alarms roll an update of a group back."""
+    updates = (group.patching, group.scheduled_update)
+    return any(
+        each.rolling is not None and bool(each.rolling.alarms)
+        for each in updates
+        if isinstance(each, AutoPatch | ScheduledUpdate)
+    )
 
 
 def types_of(group: InstanceGroup) -> list[str]:

@@ -185,9 +185,12 @@ def _mount(
     if mount.kind == "openzfs":
         zfs = _Cluster.ClusterFsxOpenZfsConfigProperty(dns_name=where, mount_path=given(mount.path))
         return _Cluster.ClusterInstanceStorageConfigProperty(fsx_open_zfs_config=zfs)
-    if where not in targets:
-        raise InvalidValue(f"mount {mount.path!r} names {where!r}, which is not among the mounts of the cluster")
-    target = targets[where]
+    if where not in targets and mount.mount_name is None:
+        raise InvalidValue(
+            f"mount {mount.path!r} names {where!r}, which is not among the mounts of the cluster",
+            "give its DNS name and its mount_name, or add it to the mounts of the cluster",
+        )
+    target = targets.get(where) or MountTarget(dns_name=where, mount_name=given(mount.mount_name))
     lustre_config = _Cluster.ClusterFsxLustreConfigProperty(
         dns_name=target.dns_name, mount_name=target.mount_name, mount_path=given(mount.path)
     )
@@ -247,9 +250,8 @@ def plan_arn(plan: TrainingPlan, *, partition: str, region: str, account: str) -
     return f"arn:{partition}:sagemaker:{region}:{account}:training-plan/{plan.plan}"
 
 
-def lustre_configuration(lustre: Lustre, *, logs: bool) -> fsx.CfnFileSystem.LustreConfigurationProperty:
-    """The Lustre part of a file system."""
-    tiering = lustre.storage_type == "INTELLIGENT_TIERING"
+def lustre_configuration(lustre: Lustre, *, logs: bool, linked: bool) -> fsx.CfnFileSystem.LustreConfigurationProperty:
+    """The Lustre part of a file system, which cannot copy tags to backups where it is linked to S3."""
     return fsx.CfnFileSystem.LustreConfigurationProperty(
         deployment_type=given(lustre.deployment_type),
         per_unit_storage_throughput=given(lustre.throughput_mbps_per_tib),
@@ -258,10 +260,10 @@ def lustre_configuration(lustre: Lustre, *, logs: bool) -> fsx.CfnFileSystem.Lus
         efa_enabled=True if lustre.efa is True else None,
         metadata_configuration=_metadata(lustre),
         automatic_backup_retention_days=given(lustre.backup_days) or None,
-        copy_tags_to_backups=True if lustre.backup_days else None,
+        copy_tags_to_backups=True if lustre.backup_days and not linked else None,
         weekly_maintenance_start_time=given(lustre.maintenance),
         drive_cache_type=given(lustre.drive_cache),
-        data_read_cache_configuration=_read_cache(lustre) if tiering else None,
+        data_read_cache_configuration=_read_cache(lustre),
         # Without a destination FSx writes to /aws/fsx/lustre, which needs no log group of ours with a fixed name.
         log_configuration=fsx.CfnFileSystem.LogConfigurationProperty(level="WARN_ERROR") if logs else None,
     )
@@ -276,11 +278,11 @@ def _metadata(lustre: Lustre) -> fsx.CfnFileSystem.MetadataConfigurationProperty
     return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="USER_PROVISIONED", iops=iops)
 
 
-def _read_cache(lustre: Lustre) -> fsx.CfnFileSystem.DataReadCacheConfigurationProperty:
-    size = given(lustre.read_cache_gib)
-    if size is None:
-        return fsx.CfnFileSystem.DataReadCacheConfigurationProperty(sizing_mode="PROPORTIONAL_TO_THROUGHPUT_CAPACITY")
-    return fsx.CfnFileSystem.DataReadCacheConfigurationProperty(sizing_mode="USER_PROVISIONED", size_gib=size)
+def _read_cache(lustre: Lustre) -> fsx.CfnFileSystem.DataReadCacheConfigurationProperty | None:
+    mode = given(lustre.read_cache)
+    if mode is None:
+        return None
+    return fsx.CfnFileSystem.DataReadCacheConfigurationProperty(sizing_mode=mode, size_gib=given(lustre.read_cache_gib))
 
 
 def repository_sync(repository: DataRepository) -> fsx.CfnDataRepositoryAssociation.S3Property | None:

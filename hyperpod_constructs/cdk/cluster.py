@@ -11,11 +11,12 @@ from constructs import Construct, DependencyGroup
 
 from hyperpod_constructs.catalog import instances
 from hyperpod_constructs.cdk import _properties as properties, validation
-from hyperpod_constructs.cdk._arguments import check_kind, check_list, check_names
+from hyperpod_constructs.cdk._arguments import check_names, checked
 from hyperpod_constructs.cdk._cluster_model import (
     NodeRecovery,
     Scripts,
     cluster_model,
+    has_rollback_alarms,
     scripts_of,
     types_of,
     volumes_of,
@@ -30,6 +31,7 @@ from hyperpod_constructs.model import deployment as model, intent
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.storage import OpenZfs
 from hyperpod_constructs.tokens import is_token
 
 
@@ -49,7 +51,8 @@ class Cluster(Construct):
         zone: In which of the network's zones. Defaults to the first. Cannot be changed later.
         groups: Its instance groups: one controller, login nodes, compute nodes.
         slurm: How Slurm is run.
-        mounts: File systems by folder, for all groups that have no mounts of their own. New nodes only.
+        mounts: File systems by folder, for all groups that have no mounts of their own. New nodes only. The cluster
+            waits for links to S3, so that nodes do not come before them.
         lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to none.
         recovery: `Automatic` replaces or reboots faulty GPU and Trainium nodes, `None` only labels them.
         roles: Roles of your own by group name; the other groups get one made. The policy that nodes share is attached
@@ -69,6 +72,7 @@ class Cluster(Construct):
         InvalidCluster: with every error that the rules find.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -79,7 +83,7 @@ class Cluster(Construct):
         zone: str | None = None,
         groups: Sequence[InstanceGroup],
         slurm: Slurm | None = None,
-        mounts: Mapping[str, IFileSystem] | None = None,
+        mounts: Mapping[str, IFileSystem | OpenZfs] | None = None,
         lifecycle: Scripts | None = None,
         recovery: NodeRecovery = "Automatic",
         roles: Mapping[str, iam.IRole] | None = None,
@@ -88,11 +92,8 @@ class Cluster(Construct):
         acknowledge: Mapping[str, str] | None = None,
     ) -> None:
         """Checks the cluster, then makes it."""
-        check_kind("network", network, Network)
-        check_list("groups", groups, InstanceGroup)
         check_names("roles", roles, [str(group.name) for group in groups])
-        _check_objects(roles, permissions_boundary, mounts)
-        self._mounts = dict(mounts or {})
+        self._mounts = {where: each for where, each in (mounts or {}).items() if not isinstance(each, OpenZfs)}
         self._slurm = Slurm() if slurm is None else slurm
         self._network = network
         self._zone = zone
@@ -111,7 +112,7 @@ class Cluster(Construct):
             slurm=self._slurm,
             network=network.model,
             zone=zone,
-            mounts={where: each.model for where, each in self._mounts.items()},
+            mounts={w: each if isinstance(each, OpenZfs) else each.model for w, each in (mounts or {}).items()},
             lifecycle=lifecycle,
             recovery=recovery,
             tags=tags,
@@ -119,6 +120,7 @@ class Cluster(Construct):
             region=None if is_token(region) else region,
         )
         validation.refuse_errors(self._surroundings(seen), acknowledge)
+        _check_names_differ(seen)
 
         super().__init__(scope, id)
         self.model = seen
@@ -137,7 +139,8 @@ class Cluster(Construct):
         )
         if self.scripts.keys:
             resource.add_metadata("hyperpod:scripts", list(self.scripts.keys))
-        resource.node.add_dependency(DependencyGroup(network.ready, *self._make_policies(seen)))
+        links = [link for each in self._mounts.values() for link in each.associations]
+        resource.node.add_dependency(DependencyGroup(network.ready, *self._make_policies(seen), *links))
         self.cluster_arn = resource.ref
         self.cluster_name = name
         self.resource = resource
@@ -244,25 +247,11 @@ class Cluster(Construct):
         return policies
 
 
-def _check_objects(
-    roles: Mapping[str, iam.IRole] | None,
-    boundary: iam.IManagedPolicy | None,
-    mounts: Mapping[str, IFileSystem] | None,
-) -> None:
-    """Refuses text and values where the CDK wants its own objects."""
-    for group, role in (roles or {}).items():
-        if isinstance(role, str):
-            raise InvalidValue(f"roles[{group!r}] is {role!r}", "use iam.Role.from_role_arn(scope, id, arn)")
-    if isinstance(boundary, str):
-        raise InvalidValue(
-            f"permissions_boundary is {boundary!r}", "use iam.ManagedPolicy.from_managed_policy_arn(scope, id, arn)"
-        )
-    for where, file_system in (mounts or {}).items():
-        if not hasattr(file_system, "target"):
-            raise InvalidValue(
-                f"mounts[{where!r}] is {file_system!r}",
-                "use hp.LustreFileSystem(...) or hp.LustreFileSystem.from_attributes(...)",
-            )
+def _check_names_differ(seen: model.Cluster) -> None:
+    """Refuses what no acknowledgement can help: roles and intent are told apart by the names of groups."""
+    names = [str(group.name) for group in seen.groups]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidValue(f"several groups are named {', '.join(twice)}", "give each group a name of its own")
 
 
 def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: PublishedScripts) -> NodeFeatures:
@@ -271,6 +260,7 @@ def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: P
         lustre_efa=any(each.model.lustre.efa is True for each in mounts.values()),
         scripts=[(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}", prefix) for bucket, prefix in scripts.places],
         volume_key_arns=sorted(keys),
+        rollback_alarms=any(has_rollback_alarms(group) for group in seen.groups),
     )
 
 

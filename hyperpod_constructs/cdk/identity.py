@@ -23,11 +23,13 @@ class NodeFeatures:
         lustre_efa: Whether a Lustre file system with EFA is mounted, which nodes must be able to describe.
         scripts: ARNs of script buckets, each with the key prefix that all versions of the scripts share.
         volume_key_arns: Customer keys of volumes.
+        rollback_alarms: Whether alarms roll an update back, which nodes must be able to read.
     """
 
     lustre_efa: bool = False
     scripts: Sequence[tuple[str, str]] = ()
     volume_key_arns: Sequence[str] = ()
+    rollback_alarms: bool = False
 
 
 def statements(features: NodeFeatures, *, partition: str, region: str) -> list[dict[str, object]]:
@@ -68,6 +70,8 @@ def statements(features: NodeFeatures, *, partition: str, region: str) -> list[d
                 "Condition": {"StringLike": {"s3:prefix": [below]}},
             },
         ]
+    if features.rollback_alarms:
+        found.append({"Sid": "ReadAlarms", "Effect": "Allow", "Action": "cloudwatch:DescribeAlarms", "Resource": "*"})
     if features.volume_key_arns:
         found.append(
             {

@@ -17,9 +17,10 @@ from typing import Final
 
 import aws_cdk as cdk
 
+from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import Scripts
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
+from hyperpod_constructs.model.lifecycle import Lifecycle, script_file
 from hyperpod_constructs.tokens import UNKNOWN, is_token
 
 MOST_FILES: Final = 200
@@ -52,6 +53,7 @@ class LifecycleScripts:
         return cls()
 
     @classmethod
+    @checked
     def extended(cls, directory: str | Path, *, entry: str = "on_init_complete.sh") -> LifecycleScripts:
         """HyperPod's default software first, then a script of yours. Needs an AMI of January 2026 or later.
 
@@ -62,6 +64,7 @@ class LifecycleScripts:
         return cls(directory=Path(directory), on_init_complete=entry)
 
     @classmethod
+    @checked
     def custom(cls, directory: str | Path, *, entry: str = "on_create.sh") -> LifecycleScripts:
         """A script of yours that provisions the node from nothing.
 
@@ -72,6 +75,7 @@ class LifecycleScripts:
         return cls(directory=Path(directory), on_create=entry)
 
     @classmethod
+    @checked
     def existing(
         cls, uri: str, *, on_create: str | None = None, on_init_complete: str | None = None
     ) -> LifecycleScripts:
@@ -105,9 +109,7 @@ class LifecycleScripts:
             source_uri=self.uri or UNKNOWN,
             on_create=self.on_create,
             on_init_complete=self.on_init_complete,
-            files=None
-            if files is None
-            else tuple(ScriptFile(name=name, carriage_returns=b"\r\n" in content) for name, content in files),
+            files=None if files is None else tuple(script_file(name, content) for name, content in files),
         )
 
 

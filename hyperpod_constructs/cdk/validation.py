@@ -17,13 +17,14 @@ import jsii
 from constructs import Construct, IConstruct
 
 from hyperpod_constructs import rules
-from hyperpod_constructs.cdk._arguments import check_texts
+from hyperpod_constructs.cdk._arguments import check_texts, checked
 from hyperpod_constructs.cloudformation import assembly
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.errors import InvalidCluster, InvalidValue, UnreadableTemplate
 from hyperpod_constructs.findings import Finding, Severity
 from hyperpod_constructs.model import template
 from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.field_types import check_fields
 from hyperpod_constructs.tokens import without_tokens
 from hyperpod_constructs.version import VERSION
 
@@ -39,6 +40,8 @@ def refuse_errors(deployment: Deployment, acknowledged: Mapping[str, str] | None
         deployment: What is about to be made; tokens count as not known.
         acknowledged: Reasons by rule id. Fatal findings cannot be acknowledged.
     """
+    for file_system in deployment.file_systems:
+        check_fields(f"file system {file_system.path}", file_system)
     accepted = _reasons(acknowledged)
     errors = [
         finding
@@ -71,6 +74,7 @@ def _check(deployment: Deployment) -> list[Finding]:
     return rules.check(seen)
 
 
+@checked
 def acknowledge(scope: IConstruct, rule: str, reason: str) -> None:
     """Accepts the findings of a rule below a construct, in code, where a reviewer sees it.
 
@@ -90,10 +94,13 @@ def record(scope: IConstruct, acknowledged: Mapping[str, str] | None) -> None:
 
     What only a constructor can say comes as an annotation, which the CDK knows by another id.
     """
-    accepted = sorted(_reasons(acknowledged).items())
-    ids = [(f"{source}::{rule}", reason) for rule, reason in accepted for source in (PLUGIN, "Annotation")]
-    if ids:
-        cdk.Validations.of(scope).acknowledge(*(cdk.Acknowledgment(id=id, reason=reason) for id, reason in ids))
+    given = [
+        cdk.Acknowledgment(id=f"{source}::{rule}", reason=reason)
+        for rule, reason in sorted(_reasons(acknowledged).items())
+        for source in (PLUGIN, "Annotation")
+    ]
+    if given:
+        cdk.Validations.of(scope).acknowledge(*given)
 
 
 def _reasons(acknowledged: Mapping[str, str] | None) -> Mapping[str, str]:

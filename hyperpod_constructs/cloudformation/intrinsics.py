@@ -149,9 +149,9 @@ def _get_stack_output(scope: Scope, argument: object) -> Value:
     )
     stack = scope.neighbours.deployed(wanted)
     name = _text(scope, argument.get("OutputName"))
-    found = UNKNOWN if stack is None else stack.output(name)
+    output = UNKNOWN if stack is None else stack.output(name)
     # Weak, whatever it is: no stack of the assembly has an empty id.
-    return Reference(stack="", logical_id=name, weak=True) if found is UNKNOWN else weakened(found)
+    return Reference(stack="", logical_id=name, weak=True) if output is UNKNOWN else weakened(output)
 
 
 # Functions of text and lists

@@ -28,7 +28,22 @@ _SHOWN_CHARACTERS = 60
 
 _SAME_RESOURCE = frozenset(
     # What an attribute gives is the resource itself, under one of its names.
-    {"Arn", "ClusterArn", "DNSName", "GroupId", "Id", "KeyId", "LustreMountName", "PolicyArn", "SubnetId", "TopicArn"}
+    {
+        "AllocationId",
+        "Arn",
+        "ClusterArn",
+        "DNSName",
+        "GroupId",
+        "Id",
+        "InternetGatewayId",
+        "KeyId",
+        "LustreMountName",
+        "NatGatewayId",
+        "PolicyArn",
+        "RouteTableId",
+        "SubnetId",
+        "TopicArn",
+    }
 )
 
 
@@ -39,12 +54,16 @@ class Reading:
     Attributes:
         path_of: Path of the resource that a reference names; `None` where the input does not have it.
         text_of: Text that a reference will certainly be; `None` where only the deploy decides it.
+        type_of: Type of the resource that a reference names; `None` where the input does not have it.
         found: What can never be right, each once, in the order found.
+        places: The last of them by owner and steps.
     """
 
     path_of: Callable[[Reference], str | None]
     text_of: Callable[[Reference], str | None] = lambda _: None
+    type_of: Callable[[Reference], str | None] = lambda _: None
     found: dict[Invalid, None] = field(default_factory=dict)
+    places: dict[tuple[str, Steps], Invalid] = field(default_factory=dict)
 
     @property
     def invalid(self) -> tuple[Invalid, ...]:
@@ -93,7 +112,21 @@ class Node:
 
     def _record(self, message: str, fix: str, *, certain: bool = True) -> None:
         location = self.locate(self.steps) if self.locate else None
-        self.reading.found[Invalid(self.owner, message, fix, location, certain)] = None
+        invalid = Invalid(self.owner, message, fix, location, certain)
+        self.reading.found[invalid] = None
+        self.reading.places[self.owner, self.steps] = invalid
+
+    @property
+    def reported(self) -> bool:
+        """Whether something was reported of this value or of one that it is a part of."""
+        around = (self.steps[:length] for length in range(1, len(self.steps) + 1))
+        return any((self.owner, steps) in self.reading.places for steps in around)
+
+    def withdraw(self) -> None:
+        """Takes back what was reported of this value and of what is in it, where something else explains it."""
+        for owner, steps in list(self.reading.places):
+            if owner == self.owner and steps[: len(self.steps)] == self.steps:
+                self.reading.found.pop(self.reading.places.pop((owner, steps)), None)
 
     @property
     def given(self) -> bool:

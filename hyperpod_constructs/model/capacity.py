@@ -60,8 +60,8 @@ class TrainingPlan:
     instance_type: str | Unknown | None = None
 
     def __post_init__(self) -> None:
-        if not self.plan:
-            raise InvalidValue("a training plan has an empty name", "give its name or ARN")
+        if not is_token(self.plan) and not (isinstance(self.plan, str) and self.plan):
+            raise InvalidValue(f"the name of a training plan is {self.plan!r}", "give its name or ARN")
         check_whole("training plan count", self.count, low=1, high=256)
         starts, ends = _day("starts", self.starts), _day("ends", self.ends)
         if starts and ends and ends <= starts:
@@ -76,7 +76,7 @@ class TrainingPlan:
         Args:
             arn: ARN of the plan, or a token.
         """
-        if not is_token(arn) and not _PLAN_ARN.fullmatch(arn):
+        if not is_token(arn) and not (isinstance(arn, str) and _PLAN_ARN.fullmatch(arn)):
             raise InvalidValue(
                 f"{arn!r} is not the ARN of a training plan",
                 "use arn:aws:sagemaker:REGION:ACCOUNT:training-plan/NAME",
@@ -167,6 +167,8 @@ class RollingUpdate:
 
     def __post_init__(self) -> None:
         check_several("rollback alarms", self.alarms)
+        if any(isinstance(name, str) and name.startswith("#{Token[") for name in self.alarms):
+            raise InvalidValue("the rollback alarms are a list token", "name them one by one: each gets its own entry")
         check_limit("wait between batches", self.wait_seconds, limits.ROLLING_WAIT_SECONDS, unit="seconds")
         check_limit("number of rollback alarms", len(self.alarms) or None, limits.ROLLBACK_ALARMS)
 
@@ -296,6 +298,8 @@ class InstanceGroup:
         who = f"group {self.name!r}: "
         check_limit(who + "count", self.count, limits.INSTANCE_COUNT)
         check_limit(who + "spares", self.spares, limits.INSTANCE_COUNT)
+        if isinstance(self.count, int) and isinstance(self.spares, int):
+            check_limit(who + "count with spares", self.count + self.spares, limits.INSTANCE_COUNT)
         check_limit(who + "minimum count", self.min_count, limits.INSTANCE_COUNT)
         check_limit(who + "threads per core", self.threads_per_core, limits.THREADS_PER_CORE)
         check_one_of(who + "node type", self.node_type, NODE_TYPES)
@@ -398,3 +402,12 @@ class InstanceGroup:
         if self.described is not None:
             return self.described
         return instances.find(self.instance_type) if isinstance(self.instance_type, str) else None
+
+    @property
+    def possible_facts(self) -> tuple[InstanceType, ...]:
+        """What is known of each type of which its nodes may be; empty unless all of those types are known."""
+        if self.facts is not None:
+            return (self.facts,)
+        names = self.flexible_types if isinstance(self.flexible_types, tuple) and self.instance_type is None else ()
+        found = [instances.find(name) for name in names]
+        return tuple(facts for facts in found if facts is not None) if None not in found else ()

@@ -14,17 +14,19 @@ from hyperpod_constructs.model.budget import (
     Topic,
 )
 from hyperpod_constructs.model.capacity import InstanceGroup
-from hyperpod_constructs.model.identity import Role
+from hyperpod_constructs.model.identity import Key, Role
 from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
+from hyperpod_constructs.model.lifecycle import Bucket, Upload
 from hyperpod_constructs.model.network import SecurityGroup, Subnet, VpcPlacement
 from hyperpod_constructs.model.observability import Grafana, Prometheus, PrometheusUrl, RuleEditing
 from hyperpod_constructs.model.orchestration import Eks, Slurm
 from hyperpod_constructs.model.restricted import RestrictedGroup, SharedRestrictedStorage
+from hyperpod_constructs.model.routing import Routing
 from hyperpod_constructs.model.stacks import StackSize, TagList
-from hyperpod_constructs.model.storage import FileSystem
+from hyperpod_constructs.model.storage import Association, FileSystem, OtherFileSystem
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
-Noun = TypeVar("Noun", Subnet, SecurityGroup, FileSystem, Role, Topic)
+Noun = TypeVar("Noun", Subnet, SecurityGroup, FileSystem, OtherFileSystem, Role, Key, Topic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +156,15 @@ class Deployment:
 
     clusters: tuple[Cluster, ...] = ()
     file_systems: tuple[FileSystem, ...] = ()
+    other_file_systems: tuple[OtherFileSystem, ...] = ()
+    associations: tuple[Association, ...] = ()
     subnets: tuple[Subnet, ...] = ()
     security_groups: tuple[SecurityGroup, ...] = ()
+    routing: Routing = field(default_factory=Routing)
     roles: tuple[Role, ...] = ()
+    keys: tuple[Key, ...] = ()
+    buckets: tuple[Bucket, ...] = ()
+    uploads: tuple[Upload, ...] = ()
     budgets: tuple[BudgetResource, ...] = ()
     topics: tuple[Topic, ...] = ()
     budget_actions: tuple[BudgetAction, ...] = ()
@@ -177,8 +185,16 @@ class Deployment:
     )
 
     def __post_init__(self) -> None:
-        nouns: tuple[Subnet | SecurityGroup | FileSystem | Role | Topic, ...]
-        nouns = (*self.subnets, *self.security_groups, *self.file_systems, *self.roles, *self.topics)
+        nouns: tuple[Subnet | SecurityGroup | FileSystem | OtherFileSystem | Role | Key | Topic, ...]
+        nouns = (
+            *self.subnets,
+            *self.security_groups,
+            *self.file_systems,
+            *self.other_file_systems,
+            *self.roles,
+            *self.keys,
+            *self.topics,
+        )
         # Of several nouns with one path the first counts. The class is frozen, and this is derived from its fields.
         object.__setattr__(self, "_by_path", {(type(noun), noun.path): noun for noun in reversed(nouns)})
 
@@ -200,9 +216,17 @@ class Deployment:
         """The file system of this path, if the deployment knows it."""
         return self._find(FileSystem, path)
 
+    def other_file_system(self, path: str | Unknown) -> OtherFileSystem | None:
+        """The file system of another kind than Lustre of this path, if the deployment knows it."""
+        return self._find(OtherFileSystem, path)
+
     def role(self, path: str | Unknown | None) -> Role | None:
         """The role of this path, if the deployment knows it."""
         return self._find(Role, path)
+
+    def key(self, path: str | Unknown | None) -> Key | None:
+        """The KMS key of this path, if the deployment knows it."""
+        return self._find(Key, path)
 
     def topic(self, path: str | Unknown) -> Topic | None:
         """The topic of this path, if the deployment knows it."""
@@ -232,9 +256,15 @@ class Deployment:
             self,
             clusters=self.clusters + other.clusters,
             file_systems=self.file_systems + other.file_systems,
+            other_file_systems=self.other_file_systems + other.other_file_systems,
+            associations=self.associations + other.associations,
             subnets=self.subnets + other.subnets,
             security_groups=self.security_groups + other.security_groups,
+            routing=self.routing.merged(other.routing),
             roles=self.roles + other.roles,
+            keys=self.keys + other.keys,
+            buckets=self.buckets + other.buckets,
+            uploads=self.uploads + other.uploads,
             budgets=self.budgets + other.budgets,
             topics=self.topics + other.topics,
             budget_actions=self.budget_actions + other.budget_actions,

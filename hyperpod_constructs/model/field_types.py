@@ -49,7 +49,8 @@ def _misfit(value: object, wanted: object, where: str) -> Iterator[tuple[str, ob
     if fitting is None:
         yield where, value, wanted
     elif _is_list_token(value):
-        return
+        if not any(_fits("", choice) for choice in _choices(get_args(fitting)[0])):
+            yield where, value, wanted
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
             yield from _misfit(item, get_args(fitting)[0], f"{where}[{index}]")
@@ -63,7 +64,7 @@ def _misfit(value: object, wanted: object, where: str) -> Iterator[tuple[str, ob
 def _fits(value: object, wanted: object) -> bool:
     """Whether a value is of a type, whatever it holds; a truth value is no number, a whole number is one.
 
-    Tokens come as text, as negative floats and as lists: each fits where a value of its own form does.
+    Tokens come as text, as negative floats and as lists of text: each fits where a value of its own form does.
     """
     origin = get_origin(wanted)
     if origin is Literal:

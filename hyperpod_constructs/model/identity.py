@@ -1,4 +1,4 @@
-"""Roles of nodes as far as templates tell."""
+"""Roles of nodes, and keys that encrypt their volumes, as far as templates tell."""
 
 from __future__ import annotations
 
@@ -15,15 +15,20 @@ class Statement:
         allow: Whether it allows; otherwise it denies.
         actions: For example `ec2:CreateNetworkInterface`; may hold `*` and `?`.
         resources: ARNs or patterns; the known beginning of one followed by `*` where the rest is decided at deploy.
+        undecided: Those resources in which a `*` stands for what is decided at deploy; in others it was written.
         conditional: Whether it has conditions.
         inverted: Whether it says NotAction or NotResource.
+        policy: Path of the policy, where that is a resource which names the role; `None` where the role itself holds or
+            names the policy, so that it is there before the role is.
     """
 
     allow: bool
     actions: tuple[str | Unknown, ...] | Unknown
     resources: tuple[str | Unknown, ...] | Unknown = ("*",)
+    undecided: tuple[str, ...] = ()
     conditional: bool = False
     inverted: bool = False
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +39,8 @@ class Role:
         path: Construct path.
         trusts: Service principals that may assume it, for example `sagemaker.amazonaws.com`.
         source_account_checked: Whether the trust asks for the caller's account (confused deputy).
-        managed_policies: Names of managed policies, without the ARN's beginning.
+        source_accounts: The accounts that the trust of services is limited to; `None` where no condition limits it.
+        managed_policies: Names of AWS's own managed policies, without the ARN's beginning; `UNKNOWN` for other ones.
         statements: Statements of inline and attached policies.
         complete: Whether all of its policies are known.
         role_path: IAM path; `/` by default.
@@ -43,7 +49,27 @@ class Role:
     path: str
     trusts: tuple[str | Unknown, ...] | Unknown
     source_account_checked: bool | Unknown = False
+    source_accounts: tuple[str, ...] | Unknown | None = None
     managed_policies: tuple[str | Unknown, ...] | Unknown = ()
     statements: tuple[Statement, ...] = ()
     complete: bool = True
     role_path: str | Unknown = "/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A KMS key of the deployment, by what its policy says of nodes: volumes take grants, scripts are decrypted.
+
+    Attributes:
+        path: Construct path.
+        delegates: Whether its policy leaves it to the policies of roles, as the default one does.
+        grantees: Paths or ARNs of the principals that its policy itself lets create grants.
+        readers: Paths or ARNs of the principals that its policy itself lets decrypt.
+        bound: Condition keys of an encryption context in the statements that let anybody create grants.
+    """
+
+    path: str
+    delegates: bool | Unknown = True
+    grantees: tuple[str | Unknown, ...] = ()
+    readers: tuple[str | Unknown, ...] = ()
+    bound: tuple[str, ...] = ()

@@ -1,7 +1,8 @@
 """What a cluster is meant to be, as far as CloudFormation has no property for it.
 
 A template would otherwise lose it, and whoever reads one (the check at synth, `hyperpod check`, a review) would judge
-less than the constructor did. It stands in the metadata of the cluster's resource:
+less than the constructor did. It stands in the metadata of the cluster's resource, and its `subnets` in that of file
+systems too:
 
     "hyperpod:intent": {
       "provisioning": "all-or-nothing",         Slurm only; sets every MinInstanceCount to the InstanceCount
@@ -13,7 +14,9 @@ less than the constructor did. It stands in the metadata of the cluster's resour
                    "instance_type": "ml.p5.48xlarge"},
           "described": {"name": "ml.p7.48xlarge", "accelerators": 8, "efa": 16},
           "files": ["on_create.sh"],            what lies at SourceS3Uri
-          "carriage_returns": ["on_create.sh"]  those of the files that have some
+          "carriage_returns": ["on_create.sh"], those of the files that have some
+          "byte_order_marks": {"on_create.sh": "UTF-8"}, those of scripts that begin with one
+          "fetches": {"on_create.sh": ["12: pip install"]}  what they load from the internet, with lines
         }
       },
       "subnets": {                              imported ones, by id
@@ -38,12 +41,13 @@ from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
 from hyperpod_constructs.model.network import Subnet
 from hyperpod_constructs.model.orchestration import Slurm
-from hyperpod_constructs.tokens import UNKNOWN, Unknown, is_token
+from hyperpod_constructs.tokens import UNKNOWN, Unknown, is_token, known
 
 KEY: Final = "hyperpod:intent"
-"""Key in the metadata of the cluster's resource."""
+"""Key in the metadata of a resource."""
 
 _ALL_OR_NOTHING: Final = "all-or-nothing"
+_OF_FILES: Final = ("files", "carriage_returns", "byte_order_marks", "fetches")
 
 
 def encode(cluster: Cluster, *, subnets: Iterable[Subnet] = ()) -> dict[str, Any]:
@@ -59,16 +63,21 @@ def encode(cluster: Cluster, *, subnets: Iterable[Subnet] = ()) -> dict[str, Any
     """
     slurm = cluster.orchestrator
     groups = {str(group.name): _encode_group(group) for group in cluster.groups if not is_token(group.name)}
-    imported = {subnet.path: _encode_subnet(subnet) for subnet in subnets if not is_token(subnet.path)}
     return _filled(
         {
             "provisioning": _ALL_OR_NOTHING
             if isinstance(slurm, Slurm) and slurm.provisioning == _ALL_OR_NOTHING
             else None,
             "groups": _filled(dict(sorted(groups.items()))),
-            "subnets": _filled(dict(sorted(imported.items()))),
+            **encode_subnets(subnets),
         }
     )
+
+
+def encode_subnets(subnets: Iterable[Subnet]) -> dict[str, Any]:
+    """What to put under `KEY` of a file system: imported subnets of which more than the id is known."""
+    imported = {subnet.path: _encode_subnet(subnet) for subnet in subnets if not is_token(subnet.path)}
+    return _filled({"subnets": _filled(dict(sorted(imported.items())))})
 
 
 def apply(cluster: Cluster, intent: Node) -> Cluster:
@@ -128,6 +137,8 @@ def _encode_group(group: InstanceGroup) -> dict[str, Any]:
             "described": _encode_fields(group.described) if group.described else None,
             "files": None if files is None else [file.name for file in files],
             "carriage_returns": [file.name for file in files or () if file.carriage_returns] or None,
+            "byte_order_marks": {file.name: file.byte_order_mark for file in files or () if file.byte_order_mark},
+            "fetches": {file.name: list(file.fetches) for file in files or () if file.fetches},
         }
     )
 
@@ -151,7 +162,7 @@ def _encode_value(value: object) -> object:
 
 def _apply_group(group: InstanceGroup, node: Node, *, all_or_nothing: bool) -> InstanceGroup:
     node = replace(node, owner=f"{node.owner}/{group.name}")
-    _check_keys(node, ("spares", "zone", "plan", "described", "files", "carriage_returns"))
+    _check_keys(node, ("spares", "zone", "plan", "described", *_OF_FILES))
     if all_or_nothing and group.min_count == group.count:
         group = replace(group, min_count=None)
     spares = _spares(group, node["spares"])
@@ -195,8 +206,8 @@ def _plan(group: InstanceGroup, node: Node) -> Capacity | Unknown | None:
         node.report("is there, but the group has no TrainingPlanArn", "leave it out, or give the TrainingPlanArn")
         return bought
     _check_keys(node, ("name", *_PLAN))
-    # Where the ARN is decided at deploy, the intent alone says which plan it is.
-    return node.build(TrainingPlan, _PLAN, plan=name) if isinstance(name, str) and name else bought
+    # Where the ARN is decided at deploy, the intent alone says which plan it is; its name may be decided there, too.
+    return bought if name in {None, ""} else node.build(TrainingPlan, _PLAN, plan=name)
 
 
 def _described(group: InstanceGroup, node: Node) -> InstanceType | None:
@@ -229,8 +240,22 @@ def _with_files(lifecycle: Lifecycle, node: Node) -> Lifecycle:
     if not node["files"].given or names is UNKNOWN or marked is UNKNOWN:
         return lifecycle
     return replace(
-        lifecycle, files=tuple(ScriptFile(name=name, carriage_returns=name in set(marked)) for name in names)
+        lifecycle,
+        files=tuple(
+            ScriptFile(
+                name=name,
+                carriage_returns=name in set(marked),
+                byte_order_mark=known(node["byte_order_marks"][name].text()),
+                fetches=_fetches(node["fetches"][name]),
+            )
+            for name in names
+        ),
     )
+
+
+def _fetches(node: Node) -> tuple[str, ...]:
+    found = node.every(Node.text)
+    return () if found is UNKNOWN else found
 
 
 # A subnet

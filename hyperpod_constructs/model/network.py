@@ -119,9 +119,14 @@ def check_block(what: str, value: object) -> None:
     if value is None or is_token(value):
         return
     block = as_block(value if isinstance(value, str) else str(value))
-    if block is None or not WIDEST_BLOCK <= block.prefixlen <= NARROWEST_BLOCK:
+    if block is None or not is_of_legal_size(block):
         fix = f"use an IPv4 block of /{WIDEST_BLOCK} to /{NARROWEST_BLOCK}, such as 10.1.0.0/20"
         raise InvalidValue(f"{what} is {value!r}", fix)
+
+
+def is_of_legal_size(block: IPv4Network) -> bool:
+    """Whether a subnet, and a VPC, can have a block so wide."""
+    return WIDEST_BLOCK <= block.prefixlen <= NARROWEST_BLOCK
 
 
 def as_block(cidr: str | Unknown | None) -> IPv4Network | None:

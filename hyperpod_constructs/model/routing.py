@@ -8,7 +8,10 @@ from typing import Literal, TypeAlias
 from hyperpod_constructs.tokens import Unknown
 
 Way: TypeAlias = Literal["internet", "nat", "elsewhere"]
-"""Where a route leads: to an internet gateway, which serves public addresses only; to a NAT gateway; anywhere else."""
+"""Where a route leads: to an internet gateway, which serves public addresses only; to a NAT gateway; anywhere else.
+
+IPv6, of which every address is public, leads anywhere else.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +228,11 @@ class Routing:
     endpoints: tuple[Endpoint, ...] = ()
     control_planes: tuple[ControlPlane, ...] = ()
     undecided: tuple[str, ...] = ()
+
+    @property
+    def internet(self) -> tuple[Attachment, ...]:
+        """The attachments of internet gateways, without those of VPN gateways."""
+        return tuple(attachment for attachment in self.attachments if attachment.gateway is not None)
 
     def merged(self, other: Routing) -> Routing:
         """Both as one."""

@@ -159,7 +159,7 @@ class Lustre:
 
     def __post_init__(self) -> None:
         check_whole("Lustre capacity", self.capacity_gib, low=1, high=2**31 - 1, unit="GiB")
-        check_whole("Lustre throughput", self.throughput_mbps_per_tib, low=12, high=1000, unit="MB/s/TiB")
+        check_whole("Lustre throughput", self.throughput_mbps_per_tib, low=1, high=2**31 - 1, unit="MB/s/TiB")
         check_whole(
             "Lustre backup retention", self.backup_days, low=0, high=lustre.BACKUP_RETENTION_DAYS_AT_MOST, unit="days"
         )
@@ -177,6 +177,14 @@ class Lustre:
         iops = self.metadata_iops
         if isinstance(iops, str) and iops != "AUTOMATIC" and not is_token(iops):
             raise InvalidValue(f"Lustre metadata IOPS is {iops!r}", "use 'AUTOMATIC' or a number")
+        self._check_throughput()
+
+    def _check_throughput(self) -> None:
+        """Refuses what no type has, and names what this one has."""
+        throughput, (low, high) = self.throughput_mbps_per_tib, lustre.THROUGHPUTS_MBPS_PER_TIB
+        if isinstance(throughput, int) and not is_token(throughput) and not low <= throughput <= high:
+            fix = lustre.throughputs_in_words(str(self.deployment_type), str(self.storage_type))
+            raise InvalidValue(f"Lustre throughput is {throughput:,} MB/s/TiB", fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,6 +297,7 @@ class FileSystem:
         logs: Where its data repositories are logged, if a template says it.
         copies_tags: Whether its backups get its tags.
         of_other_kinds: Names of those of its properties that are for other kinds of file systems.
+        type_left_out: Whether its deployment type is the service's own, because a template gives none.
         kms_key: Path or ARN of the customer key.
         account: Account of its stack.
         region: Region of its stack.
@@ -306,6 +315,7 @@ class FileSystem:
     logs: Logs | Unknown | None = None
     copies_tags: bool | Unknown = False
     of_other_kinds: tuple[str, ...] = ()
+    type_left_out: bool = False
     kms_key: str | Unknown | None = None
     account: str | None = None
     region: str | None = None

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 
-from hyperpod_constructs.catalog import regions
-from hyperpod_constructs.catalog.instances import Addresses
+from hyperpod_constructs.catalog import regions, zones
+from hyperpod_constructs.catalog.instances import Addresses, InstanceType
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.orchestration import Eks
@@ -28,18 +28,25 @@ _EFA_ONLY = Addresses(
 )
 
 
-def per_node(group: InstanceGroup, orchestrator: object) -> Addresses | None:
-    """Addresses that one node of a group takes; `None` where the type, its network or the orchestrator is not known.
+def per_node(group: InstanceGroup, orchestrator: object) -> dict[str, Addresses]:
+    """Addresses that one node of a group takes, by the type that it may be of.
 
     Args:
         group: The group.
         orchestrator: What its cluster has: `Eks`, `Slurm`, `None` for Slurm in its old form, or `UNKNOWN`.
+
+    Returns:
+        Nothing unless every one of its types, its network and the orchestrator are known.
     """
-    facts = group.facts
-    if facts is None or orchestrator is UNKNOWN or group.network_interface is UNKNOWN:
-        return None
-    on_eks = isinstance(orchestrator, Eks)
-    if group.network_interface != "efa-only" or facts.addresses is not None:
+    if orchestrator is UNKNOWN or group.network_interface is UNKNOWN:
+        return {}
+    efa_only, on_eks = group.network_interface == "efa-only", isinstance(orchestrator, Eks)
+    found = {facts.name: _of_type(facts, efa_only=efa_only, on_eks=on_eks) for facts in group.possible_facts}
+    return {name: each for name, each in found.items() if each is not None} if None not in found.values() else {}
+
+
+def _of_type(facts: InstanceType, *, efa_only: bool, on_eks: bool) -> Addresses | None:
+    if not efa_only or facts.addresses is not None:
         return facts.addresses_on_eks if on_eks else facts.addresses_on_slurm
     if on_eks:
         pods = facts.max_pods
@@ -50,9 +57,10 @@ def per_node(group: InstanceGroup, orchestrator: object) -> Addresses | None:
 
 
 def of_group(group: InstanceGroup, orchestrator: object) -> int | None:
-    """Addresses that all nodes of a group take, spares included; `None` where it cannot be known."""
+    """Addresses that all nodes of a group take, spares included; `None` where it cannot be known, or types differ."""
     each = per_node(group, orchestrator)
-    return group.instances * each.count if each and isinstance(group.instances, int) else None
+    one = next(iter(each.values())) if len(each) == 1 else None
+    return group.instances * one.count if one and isinstance(group.instances, int) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +96,9 @@ def blocks(network: str, zone: str) -> ZoneBlocks:
         raise InvalidValue(f"network {network} is a /{whole.prefixlen}", f"use /{_WIDEST} to /{_NARROWEST}")
     if regions.is_local_zone(zone):
         raise InvalidValue(
-            f"{zone} is a local zone, whose number is not unique in its Region", "import a network instead"
+            f"{zone} is a local zone, whose number is not unique in its Region",
+            "make the network yourself and import it with hp.Network.from_attributes; a NAT gateway there takes an "
+            f"address with NetworkBorderGroup {zones.border_group(zone) or 'of that zone'}",
         )
     number = int(match[1]) if (match := _ZONE_NUMBER.search(zone)) else 0
     if not 1 <= number < _BLOCKS_OF_A_NETWORK:

@@ -8,6 +8,13 @@ from hyperpod_constructs.catalog import lustre as catalog
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.storage import FileSystem, Lustre, OldLink
 
+DEPLOYMENT_TYPE = "DeploymentType (deployment_type)"
+STORAGE_TYPE = "StorageType (storage_type)"
+CAPACITY = "StorageCapacity (capacity_gib)"
+PER_TIB = "PerUnitStorageThroughput (throughput_mbps_per_tib)"
+THROUGHPUT = "ThroughputCapacity (throughput_mbps)"
+"""How a fix calls a field: the property of a template, and what it is in Python."""
+
 
 def offered(deployment: Deployment) -> Iterator[tuple[FileSystem, Lustre, catalog.Offer]]:
     """File systems whose types are known and go together, with what can be bought as such."""
@@ -21,9 +28,11 @@ def offered(deployment: Deployment) -> Iterator[tuple[FileSystem, Lustre, catalo
             yield file_system, lustre, offer
 
 
-def kind_of(lustre: Lustre) -> str:
+def kind_of(file_system: FileSystem) -> str:
     """How a message names the types: `PERSISTENT_2`, `PERSISTENT_1 on HDD`."""
-    return f"{lustre.deployment_type}" + (f" on {lustre.storage_type}" if lustre.storage_type != "SSD" else "")
+    lustre = file_system.lustre
+    kind = f"{lustre.deployment_type}" + (f" on {lustre.storage_type}" if lustre.storage_type != "SSD" else "")
+    return f"{kind} (the type where no DeploymentType is given)" if file_system.type_left_out else kind
 
 
 def is_linked(file_system: FileSystem) -> bool:
@@ -33,5 +42,6 @@ def is_linked(file_system: FileSystem) -> bool:
 
 
 def either(numbers: Iterable[int]) -> str:
-    """One or two numbers in words: `1,200`, `2,400 or 4,800`."""
-    return " or ".join(f"{number:,}" for number in numbers)
+    """Numbers to choose from: `1,200`, `2,400 or 4,800`, `50, 100 or 200`."""
+    *first, last = (f"{number:,}" for number in numbers)
+    return f"{', '.join(first)} or {last}" if first else last

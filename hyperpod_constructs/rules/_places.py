@@ -12,7 +12,7 @@ from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, VpcPlacement, as_block
 from hyperpod_constructs.model.storage import FileSystem
-from hyperpod_constructs.rules._words import named
+from hyperpod_constructs.rules._words import all_of, named
 from hyperpod_constructs.tokens import UNKNOWN
 
 _VPC_ID: Final = re.compile(r"vpc-[0-9a-f]+")
@@ -20,8 +20,8 @@ PREREQUISITES: Final = "SageMaker developer guide, sagemaker-hyperpod-prerequisi
 
 
 def has_efa(group: InstanceGroup) -> bool:
-    """Whether the nodes of a group are known to have EFA."""
-    return group.facts is not None and bool(group.facts.efa_interfaces)
+    """Whether the nodes of a group are known to have EFA, of whichever of its types they are."""
+    return bool(group.possible_facts) and all(facts.efa_interfaces for facts in group.possible_facts)
 
 
 def placements(deployment: Deployment) -> Iterator[tuple[str, str, VpcPlacement]]:
@@ -86,6 +86,16 @@ def waits_for(deployment: Deployment, path: str, before: frozenset[str] | None, 
         other: What it should wait for; `None` for what is no resource of its own.
     """
     return other is None or before is None or other in before or not _may_be_late(deployment, path, other)
+
+
+def let_wait(who: str, paths: Iterable[str]) -> str:
+    """The fix for something that does not wait for what it needs.
+
+    Args:
+        who: What should wait, such as `the cluster`.
+        paths: What it should wait for.
+    """
+    return f"let {who} depend on {all_of(paths)}: DependsOn in a template, node.add_dependency in the CDK"
 
 
 def _may_be_late(deployment: Deployment, path: str, other: str) -> bool:

@@ -21,6 +21,12 @@ def sized(group: InstanceGroup) -> str:
     return f"{group.count}{spares}"
 
 
+def all_of(values: Iterable[str]) -> str:
+    """What belongs together: `a`, `a and b`, `a, b and c`."""
+    *first, last = values
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def any_of(values: Iterable[str]) -> str:
     """What to choose from: `a`, or `one of a, b`."""
     first, *others = values

@@ -15,6 +15,7 @@ from hyperpod_constructs.model.network import (
     WIDEST_BLOCK,
     Subnet,
     VpcPlacement,
+    is_of_legal_size,
 )
 from hyperpod_constructs.planning import addresses
 from hyperpod_constructs.rules import Problem, rule
@@ -24,17 +25,47 @@ from hyperpod_constructs.rules._words import named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Demand:
-    """Addresses that one group takes."""
+    """Addresses that one group takes.
+
+    Attributes:
+        group: The group.
+        path: Its path.
+        cluster: Path of its cluster.
+        nodes: Its instances.
+        each: What one of them takes, by its type: one type, or those that it may be of.
+    """
 
     group: InstanceGroup
     path: str
     cluster: str
     nodes: int
-    each: Addresses
+    each: dict[str, Addresses]
+
+    @property
+    def least(self) -> Addresses:
+        """What one node takes at least."""
+        return min(self.each.values(), key=lambda addresses: addresses.count)
+
+    @property
+    def documented(self) -> bool:
+        """Whether AWS prints what all of its types take."""
+        return all(addresses.documented for addresses in self.each.values())
 
     @property
     def need(self) -> int:
-        return self.nodes * self.each.count
+        """What all nodes take at least."""
+        return self.nodes * self.least.count
+
+    @property
+    def wish(self) -> int:
+        """What the nodes take if all are of the type that takes the most."""
+        return self.nodes * max(addresses.count for addresses in self.each.values())
+
+    @property
+    def term(self) -> str:
+        """The sum as a message shows it: `16 nodes x 32`."""
+        at_least = " or more" if len(self.each) > 1 else ""
+        return f"{self.nodes:,} node{'s' * (self.nodes != 1)} x {self.least.count}{at_least}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,17 +91,17 @@ class _Pool:
     @property
     def documented(self) -> tuple[_Demand, ...]:
         """Demands whose number AWS prints."""
-        return tuple(demand for demand in self.demands if demand.each.documented)
+        return tuple(demand for demand in self.demands if demand.documented)
 
     def problem(self, shown: tuple[_Demand, ...]) -> Problem:
         """The finding, with the demands that exceed the room."""
-        terms = " + ".join(f"{d.nodes:,} node{'s' * (d.nodes != 1)} x {d.each.count}" for d in shown)
-        computed = "; ".join(dict.fromkeys(d.each.rule for d in shown if not d.each.documented))
+        terms = " + ".join(demand.term for demand in shown)
+        computed = "; ".join(dict.fromkeys(demand.least.rule for demand in shown if not demand.documented))
         needs = f"need{'s' * (len(shown) == 1)} {_total(shown):,} addresses ({terms}{computed and ': ' + computed})"
         return Problem(
             path=shown[0].path if len(shown) == 1 else shown[0].cluster,
             message=f"{named(*(d.group for d in shown))} {needs} but {self._rooms()}",
-            fix=_wide_enough(_total(self.demands)),
+            fix=_wide_enough(sum(demand.wish for demand in self.demands)),
         )
 
     def _rooms(self) -> str:
@@ -91,19 +122,33 @@ def _wide_enough(need: int) -> str:
     """The fix: the narrowest subnet that holds so many addresses."""
     prefix = min(NARROWEST_BLOCK, 32 - (need + RESERVED_ADDRESSES - 1).bit_length())
     if prefix < WIDEST_BLOCK:
-        most = 2 ** (32 - WIDEST_BLOCK) - RESERVED_ADDRESSES
-        return f"give some groups subnets of their own: the widest, a /{WIDEST_BLOCK}, has {most:,} addresses"
-    return f"use a /{prefix} or wider, which has {2 ** (32 - prefix) - RESERVED_ADDRESSES:,}"
+        return (
+            f"give some groups subnets of their own (OverrideVpcConfig): the widest, a /{WIDEST_BLOCK}, has "
+            f"{_room(WIDEST_BLOCK):,} addresses"
+        )
+    # hp.ClusterNetwork gives each zone an eighth of its block.
+    in_python = f" (hp.ClusterNetwork: cidr of /{prefix - 3} or wider)" if prefix - 3 >= WIDEST_BLOCK else ""
+    return f"give the subnet a block of /{prefix} or wider, which has {_room(prefix):,}{in_python}"
+
+
+def _room(prefix: int) -> int:
+    """Addresses that a subnet of this width has for others."""
+    return int(2 ** (32 - prefix)) - RESERVED_ADDRESSES
 
 
 def _demand(deployment: Deployment, cluster: Cluster, group: InstanceGroup) -> _Demand | None:
     """What a group takes from the subnets of its placement; `None` where that is not known, or none."""
     elsewhere = group.placement is None and group.zone not in {None, deployment.zone_of(cluster.placement)}
     each = addresses.per_node(group, cluster.orchestrator)
-    if elsewhere or each is None or not isinstance(group.instances, int) or group.instances == 0:
+    if elsewhere or not each or not isinstance(group.instances, int) or group.instances == 0:
         return None
     path = cluster.path_of(group)
     return _Demand(group=group, path=path, cluster=cluster.path, nodes=group.instances, each=each)
+
+
+def _can_be_had(subnet: Subnet) -> bool:
+    """Whether the block of a subnet is known and of a size that EC2 takes: another is refused, and told, as such."""
+    return subnet.block is not None and is_of_legal_size(subnet.block)
 
 
 def _pools(deployment: Deployment) -> Iterator[_Pool]:
@@ -114,7 +159,7 @@ def _pools(deployment: Deployment) -> Iterator[_Pool]:
         if demand is None or not isinstance(placement, VpcPlacement) or not isinstance(placement.subnets, tuple):
             continue
         subnets = tuple(known_subnets(deployment, placement.subnets))
-        if len(subnets) < len(placement.subnets) or not subnets or any(s.addresses is None for s in subnets):
+        if len(subnets) < len(placement.subnets) or not subnets or not all(_can_be_had(each) for each in subnets):
             continue
         spread = len(subnets) > 1 and group.placement is not None
         # Clusters under conditions may exclude each other, so none is added to another.

@@ -2,65 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from hyperpod_constructs.catalog import instances, limits
-from hyperpod_constructs.catalog.instances import InstanceType
+from hyperpod_constructs.catalog import limits, regions
 from hyperpod_constructs.findings import Severity
-from hyperpod_constructs.model.capacity import (
-    DRAIN_FIRST,
-    TEMPLATE_STRATEGIES,
-    AutoPatch,
-    InstanceGroup,
-    Spot,
-)
+from hyperpod_constructs.model.capacity import InstanceGroup, Spot
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._words import any_of, named, sized
+from hyperpod_constructs.rules._groups import restricted
+from hyperpod_constructs.rules._words import named, sized
 from hyperpod_constructs.tokens import UNKNOWN
 
-# The second alternative is a dynamic reference, which CloudFormation resolves at deploy.
-_IMAGE = re.compile(r"(ami-[0-9a-fA-F]{8,17}|default)|\{\{resolve:.+\}\}")
-_SCHEDULE = re.compile(
-    r"cron\((?:[0-5][0-9]|[0-9]|)"  # minute
-    r" (?:[01][0-9]|2[0-3]|[0-9])"  # hour
-    r" (?:[1-9]|0[1-9]|[12][0-9]|3[01]|\?)"  # day of the month
-    r" (?:[1-9]|0[1-9]|1[0-2]|\*|\*/(?:[1-9]|1[0-2])|)"  # month
-    r" (?:MON|TUE|WED|THU|FRI|SAT|SUN|[1-7]|\?|L|[1-7]#[1-5]|[1-7]L)"  # day of the week
-    r" (?:20[2-9][0-9]|\*|)\)"  # year
-)
-
-_SIZE = re.compile(r"nano|micro|small|medium|large|[1-9]\d{0,2}?xlarge|xlarge|metal(-[1-9]\d{0,2}xl)?")
-
+_TYPE = "AWS::SageMaker::Cluster"
 _API = "SageMaker API, ClusterInstanceGroupSpecification (botocore 1.44.8)"
-
-
-def _types(group: InstanceGroup) -> Iterator[tuple[str, InstanceType | None]]:
-    """The known names among a group's instance types, each with its facts."""
-    if isinstance(group.instance_type, str):
-        yield group.instance_type, group.facts
-    for name in group.flexible_types if isinstance(group.flexible_types, tuple) else ():
-        if isinstance(name, str):
-            yield name, instances.find(name)
-
-
-def _unknown_types(deployment: Deployment) -> Iterator[tuple[InstanceGroup, str, str, tuple[str, ...]]]:
-    """Groups with a type that nobody described: group, path, type, types that were probably meant.
-
-    A size that a known family does not have yet is no misspelling: AWS adds sizes to its families.
-    """
-    families = {_family(name) for name in instances.names()}
-    for _, group, path in deployment.groups():
-        for name, facts in _types(group):
-            if facts is None:
-                new = _family(name) in families and _SIZE.fullmatch(name.rpartition(".")[2])
-                yield group, path, name, () if new else instances.near(name)
-
-
-def _family(name: str) -> str:
-    """What stands before the size: `ml.p5`."""
-    return name.rpartition(".")[0]
 
 
 @rule(
@@ -68,7 +22,8 @@ def _family(name: str) -> str:
     Severity.ERROR,
     title="A value can never be right",
     because="the service refuses the value whatever surrounds it",
-    source="the documentation of the field in hyperpod_constructs.model, which names the page or schema",
+    source="registry schemas of CloudFormation (cfn-lint 1.58.0, 2026-10-20) and models of the APIs (botocore 1.44.8); "
+    "the documentation of the field in hyperpod_constructs.model names further pages",
 )
 def values_are_possible(deployment: Deployment) -> Iterator[Problem]:
     yield from _invalid(deployment, certain=True)
@@ -89,14 +44,16 @@ def _invalid(deployment: Deployment, *, certain: bool) -> Iterator[Problem]:
 )
 def group_names_are_unique(deployment: Deployment) -> Iterator[Problem]:
     for cluster in deployment.clusters:
-        names = [group.name for group in cluster.groups if isinstance(group.name, str)]
-        for name in dict.fromkeys(names):
-            if names.count(name) > 1:
-                yield Problem(
-                    path=f"{cluster.path}/{name}",
-                    message=f"{names.count(name)} groups are named {name!r}",
-                    fix="give every group of the cluster a name of its own",
-                )
+        kinds = [("groups", list(cluster.groups)), ("restricted groups", [each.group for each in restricted(cluster)])]
+        for kind, groups in kinds:
+            names = [group.name for group in groups if isinstance(group.name, str)]
+            for name in dict.fromkeys(names):
+                if names.count(name) > 1:
+                    yield Problem(
+                        path=f"{cluster.path}/{name}",
+                        message=f"{names.count(name)} {kind} are named {name!r}",
+                        fix="give every group of the cluster a name of its own",
+                    )
 
 
 @rule(
@@ -177,141 +134,36 @@ def clusters_have_groups(deployment: Deployment) -> Iterator[Problem]:
 
 
 @rule(
-    "HP1007",
-    Severity.ERROR,
-    title="A group does not have exactly one of instance type and flexible types",
-    because="InstanceType and InstanceRequirements exclude each other, and without either there is nothing to launch",
-    source=_API,
-)
-def groups_have_one_kind_of_type(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
-        single, flexible = group.instance_type, group.flexible_types
-        if single is None and flexible == ():
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has neither instance type nor flexible types",
-                fix="give it one instance type such as ml.p5.48xlarge, or up to 20 flexible types",
-            )
-        if isinstance(single, str) and isinstance(flexible, tuple) and flexible:
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has both instance type {single} and flexible types",
-                fix=f"leave one of them out; flexible types may begin with {single}",
-            )
-
-
-@rule(
-    "HP1008",
-    Severity.ERROR,
-    title="A group's flexible types are too many or repeat",
-    because="the service takes 1 to 20 different types, in order of preference",
-    source="SageMaker developer guide, sagemaker-hyperpod-eks-operate-cli-command-create-cluster (October 2026)",
-)
-def flexible_types_are_a_short_list(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
-        flexible = group.flexible_types if isinstance(group.flexible_types, tuple) else ()
-        types = [name for name in flexible if isinstance(name, str)]
-        if len(types) > limits.FLEXIBLE_TYPES.high:
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has {len(types)} flexible types",
-                fix=f"use 1 to {limits.FLEXIBLE_TYPES.high}",
-            )
-        for name in dict.fromkeys(types):
-            if types.count(name) > 1:
-                yield Problem(
-                    path=path,
-                    message=f"{named(group)} names {name} {types.count(name)} times among its flexible types",
-                    fix="name every type once, in order of preference",
-                )
-
-
-@rule(
     "HP1009",
     Severity.WARNING,
     title="A group uses what only Continuous provisioning has, and the cluster does not ask for it",
     because="the API ties these fields to NodeProvisioningMode: Continuous; AWS's pages call it the default for new "
     "clusters, but what the service does with a request that leaves it out is not confirmed",
-    source="SageMaker developer guide, sagemaker-hyperpod-scaling-eks and -scaling-slurm (October 2026)",
+    source="SageMaker developer guide, sagemaker-hyperpod-scaling-eks and -scaling-slurm (October 2026), smcluster-cmk "
+    "(2026)",
 )
 def continuous_features_have_continuous_provisioning(deployment: Deployment) -> Iterator[Problem]:
     for cluster, group, path in deployment.groups():
         if cluster.provisioning is not None:
             continue
-        for feature in _continuous_features(group):
+        for name, feature in _continuous_features(group):
             yield Problem(
                 path=path,
                 message=f"{named(group)} has {feature}, but the cluster leaves NodeProvisioningMode out",
-                fix=f"write NodeProvisioningMode: Continuous, or leave {feature} out",
+                fix=f"write NodeProvisioningMode: Continuous, or leave {name} out",
             )
 
 
-def _continuous_features(group: InstanceGroup) -> Iterator[str]:
+def _continuous_features(group: InstanceGroup) -> Iterator[tuple[str, str]]:
+    """Properties that a group has of such, each with its value in words."""
     if isinstance(group.flexible_types, tuple) and group.flexible_types:
-        yield "flexible types"
+        yield "InstanceRequirements", "flexible types"
     if isinstance(group.min_count, int) and group.min_count > 0:
-        yield f"a minimum count of {group.min_count}"
+        yield "MinInstanceCount", f"a minimum count of {group.min_count}"
     if isinstance(group.capacity, Spot):
-        yield "spot capacity"
-
-
-@rule(
-    "HP1010",
-    Severity.ERROR,
-    title="An instance type is a misspelling of a known one",
-    because="the service refuses names that it does not know",
-    source="SageMaker API, ClusterInstanceType (botocore 1.44.8)",
-)
-def instance_types_are_spelled_right(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, name, meant in _unknown_types(deployment):
-        if meant:
-            newer = (
-                f"; if the type is new, in the CDK describe it: hp.InstanceType({name!r}, ...)"
-                if name.startswith("ml.")
-                else ""
-            )
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has instance type {name!r}, which is no known type",
-                fix=f"use {any_of(meant)}{newer}",
-            )
-
-
-@rule(
-    "HP1011",
-    Severity.WARNING,
-    title="An instance type is not in the catalogue",
-    because="its accelerators, addresses and price are not known, so that nothing that follows from them is checked",
-    source="SageMaker API, ClusterInstanceType (botocore 1.44.8)",
-)
-def instance_types_are_known(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, name, meant in _unknown_types(deployment):
-        if not meant:
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has instance type {name!r}, which our catalogue does not have",
-                fix="see that the name is right; if it is new, in the CDK describe it: "
-                f"hp.InstanceType({name!r}, accelerators=..., efa=..., addresses=...)",
-            )
-
-
-@rule(
-    "HP1012",
-    Severity.WARNING,
-    title="The price list of the Region does not have the instance type",
-    because="a group waits in vain for a type that its Region does not have; price lists lag, so this is advice",
-    source="cfn-lint 1.58.0, instance types by Region, from AWS price lists (2026-10-20)",
-)
-def instance_types_are_in_the_region(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, group, path in deployment.groups():
-        for name, facts in _types(group):
-            listed = facts.regions if facts else ()
-            if listed and isinstance(cluster.region, str) and cluster.region not in listed:
-                yield Problem(
-                    path=path,
-                    message=f"{named(group)} has {name}, which the price list of {cluster.region} does not have",
-                    fix=f"use {any_of(listed)}, or make sure that {cluster.region} has it: price lists lag",
-                )
+        yield "CapacityRequirements: {Spot: {}}", "spot capacity"
+    if isinstance(group.volumes, tuple) and any(volume.kms_key is not None for volume in group.volumes):
+        yield "VolumeKmsKeyId", "a volume with a customer key"
 
 
 @rule(
@@ -328,73 +180,16 @@ def minimum_counts_can_be_met(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{named(group)} has a minimum count of {least}, but {sized(group)} instances",
-                fix=f"use a minimum count of 0 to {most}, or leave it out",
-            )
-
-
-@rule(
-    "HP1014",
-    Severity.ERROR,
-    title="Threads per core is not a value that the instance type has",
-    because="types without multithreading take 1 only, and the value cannot be changed later",
-    source="SageMaker API, ThreadsPerCore (botocore 1.44.8); EC2 DescribeInstanceTypes",
-)
-def threads_per_core_fit_the_type(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
-        allowed = group.facts.threads_per_core if group.facts else None
-        if allowed and isinstance(group.threads_per_core, int) and group.threads_per_core not in allowed:
-            yield Problem(
-                path=path,
-                message=f"{named(group)} asks for {group.threads_per_core} threads per core of {group.instance_type}",
-                fix=f"use {' or '.join(map(str, allowed))}, or leave it out",
-            )
-
-
-@rule(
-    "HP1015",
-    Severity.ERROR,
-    title="An image is no AMI id",
-    because="the service takes the id of an AMI, not its name, alias or parameter",
-    source="SageMaker API, ImageId (botocore 1.44.8)",
-)
-def images_are_ami_ids(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in deployment.groups():
-        if isinstance(group.image_id, str) and not _IMAGE.fullmatch(group.image_id):
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has image {group.image_id!r}",
-                fix="use an id such as ami-0123456789abcdef0 (8 to 17 hexadecimal digits), or leave it out",
-            )
-
-
-@rule(
-    "HP1016",
-    Severity.ERROR,
-    title="A schedule is not one that CloudFormation takes",
-    because="CloudFormation takes a part of EventBridge's cron only: minute and hour are single numbers",
-    source="AWS::SageMaker::Cluster schema, ScheduleExpression (2026-10-20)",
-)
-def schedules_are_plain_cron(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, group, path in deployment.groups():
-        update = group.scheduled_update
-        if update is None or update is UNKNOWN or not isinstance(update.schedule, str) or cluster.requested:
-            continue  # the API has no pattern for it
-        if not _SCHEDULE.fullmatch(update.schedule):
-            yield Problem(
-                path=path,
-                message=f"{named(group)} is updated on the schedule {update.schedule!r}",
-                fix="use cron(MINUTE HOUR DAY MONTH WEEKDAY YEAR) with one number for minute and hour, a number or ? "
-                "for the day and one day or ? for the weekday, such as cron(0 3 ? * SUN *)",
+                fix=f"use MinInstanceCount (min_count=) 0 to {most}, or leave it out",
             )
 
 
 @rule(
     "HP1017",
     Severity.WARNING,
-    title="A property is not one that we know",
-    because="CloudFormation and the API refuse properties that do not exist, but our list of names may be older than "
-    "the service",
-    source="AWS::SageMaker::Cluster schema (cfn-lint 1.58.0, 2026-10-20); SageMaker API, CreateCluster (botocore "
+    title="A property or a type is not one that we know",
+    because="CloudFormation and the API refuse what does not exist, but our list may be older than the service",
+    source="registry schemas of CloudFormation (cfn-lint 1.58.0, 2026-10-20); SageMaker API, CreateCluster (botocore "
     "1.44.8)",
 )
 def properties_are_known(deployment: Deployment) -> Iterator[Problem]:
@@ -402,25 +197,20 @@ def properties_are_known(deployment: Deployment) -> Iterator[Problem]:
 
 
 @rule(
-    "HP1018",
-    Severity.ERROR,
-    title="Patching that drains nodes lacks what it needs",
-    because="DrainFirst requires MaximumBatchSize in its DeploymentConfig and is for EKS clusters only",
-    source="SageMaker API, ClusterPatchingStrategy (botocore 1.44.8)",
+    "HP1019",
+    Severity.WARNING,
+    title="CloudFormation's list of the Region does not have HyperPod clusters",
+    because="where a resource type is missing the stack is refused; the lists lag behind AWS, so this is advice",
+    source="cfn-lint 1.58.0, resource types by Region (2026-10-20)",
 )
-def draining_patches_have_what_they_need(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, group, path in deployment.groups():
-        if not isinstance(group.patching, AutoPatch) or group.patching.when != DRAIN_FIRST:
+def regions_have_clusters(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        if cluster.requested or not isinstance(cluster.region, str):
             continue
-        if cluster.scheduler == "slurm":
+        if regions.has_type(cluster.region, _TYPE) is False:
             yield Problem(
-                path=path,
-                message=f"{named(group)} of a Slurm cluster is patched with {DRAIN_FIRST}",
-                fix=f"use {' or '.join(TEMPLATE_STRATEGIES)}",
-            )
-        elif group.patching.rolling is None:
-            yield Problem(
-                path=path,
-                message=f"{named(group)} is patched with {DRAIN_FIRST}, but has no MaximumBatchSize",
-                fix="give DeploymentConfig.RollingUpdatePolicy.MaximumBatchSize",
+                path=cluster.path,
+                message=f"{cluster.region} is not among the Regions that are listed with {_TYPE}",
+                fix="deploy to a Region that HyperPod's page lists, or try it: `aws cloudformation describe-type "
+                f"--type RESOURCE --type-name {_TYPE} --region {cluster.region}`",
             )

@@ -12,11 +12,13 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.storage import Retention
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._lustre import is_linked, kind_of, offered
+from hyperpod_constructs.rules._lustre import DEPLOYMENT_TYPE, is_linked, kind_of, offered
 from hyperpod_constructs.tokens import known
 
 _EXPORT: Final = ": export to S3 keeps the data"
-_KEPT: Final = "set DeletionPolicy to RetainExceptOnCreate and UpdateReplacePolicy to Retain"
+_NO_BACKUPS: Final = "set AutomaticBackupRetentionDays (backup_days) to 0"
+_IN_CDK: Final = "(CDK: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)"
+_KEPT: Final = f"set DeletionPolicy to RetainExceptOnCreate and UpdateReplacePolicy to Retain {_IN_CDK}"
 
 
 def _days(count: int) -> str:
@@ -42,11 +44,11 @@ def backups_are_possible(deployment: Deployment) -> Iterator[Problem]:
         days, linked = known(lustre.backup_days), is_linked(file_system)
         if not days or offer.backups is not linked:
             continue
-        why = "the file system is linked to S3" if linked else f"{kind_of(lustre)} is a scratch type"
+        why = "the file system is linked to S3" if linked else f"{kind_of(file_system)} is a scratch type"
         yield Problem(
             path=file_system.path,
             message=f"automatic backups are kept {_days(days)} but {why}",
-            fix="set the backup retention to 0" + (_EXPORT if linked else ", or use a persistent type"),
+            fix=_NO_BACKUPS + (_EXPORT if linked else f", or use {DEPLOYMENT_TYPE} PERSISTENT_2"),
         )
 
 
@@ -62,8 +64,9 @@ def linked_scratch_has_no_backups(deployment: Deployment) -> Iterator[Problem]:
     for file_system, lustre, offer in offered(deployment):
         days = known(lustre.backup_days)
         if days and not offer.backups and is_linked(file_system):
-            message = f"automatic backups are kept {_days(days)} but {kind_of(lustre)} is a scratch type, linked to S3"
-            yield Problem(path=file_system.path, message=message, fix=f"set the backup retention to 0{_EXPORT}")
+            kind = kind_of(file_system)
+            message = f"automatic backups are kept {_days(days)} but {kind} is a scratch type, linked to S3"
+            yield Problem(path=file_system.path, message=message, fix=f"{_NO_BACKUPS}{_EXPORT}")
 
 
 @rule(
@@ -80,7 +83,7 @@ def linked_file_systems_copy_no_tags(deployment: Deployment) -> Iterator[Problem
             yield Problem(
                 path=file_system.path,
                 message="CopyTagsToBackups is true but the file system is linked to S3",
-                fix="leave it out",
+                fix="leave CopyTagsToBackups out",
             )
 
 
@@ -106,13 +109,22 @@ def tags_of_linked_file_systems_are_frozen(deployment: Deployment) -> Iterator[P
 # --- Data must outlive the stack
 
 
-def _stores(deployment: Deployment) -> Iterator[tuple[str, Retention, str]]:
-    """Path and policies of each file system, with how a message calls what is on it."""
+def _stores(deployment: Deployment) -> Iterator[tuple[str, Retention]]:
+    """Path and policies of each file system."""
     for file_system in deployment.file_systems:
-        capacity = known(file_system.lustre.capacity_gib)
-        yield file_system.path, file_system.retention, "all its data" if capacity is None else f"{capacity:,} GiB"
+        yield file_system.path, file_system.retention
     for other in deployment.other_file_systems:
-        yield other.path, other.retention, "all its data"
+        yield other.path, other.retention
+
+
+def _lasting(deployment: Deployment) -> Iterator[tuple[str, Retention, str]]:
+    """Path and policies of file systems that are not temporary by their type, with how a message calls their data."""
+    temporary = {each.path for each, _, offer in offered(deployment) if offer.temporary}
+    capacities = {each.path: known(each.lustre.capacity_gib) for each in deployment.file_systems}
+    for path, retention in _stores(deployment):
+        if path not in temporary:
+            capacity = capacities.get(path)
+            yield path, retention, "all its data" if capacity is None else f"{capacity:,} GiB"
 
 
 @rule(
@@ -120,12 +132,15 @@ def _stores(deployment: Deployment) -> Iterator[tuple[str, Retention, str]]:
     Severity.WARNING,
     title="Data goes with the stack or with a replacement",
     because="CloudFormation deletes a file system with its stack, and replaces it by an empty one when its subnet, "
-    "security groups, key or deployment type change",
+    "security groups, key or deployment type change; scratch types are for data that may be lost",
     source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy; aws/aws-parallelcluster issue 4651",
 )
 def data_outlives_the_stack(deployment: Deployment) -> Iterator[Problem]:
-    for path, retention, data in _stores(deployment):
+    for path, retention, data in _lasting(deployment):
         on_delete, on_replace = known(retention.on_delete), known(retention.on_replace)
+        # Of a policy that does not exist there is another finding, which says what to set both to.
+        if "Snapshot" in {on_delete, on_replace}:
+            continue
         policies, events = [], []
         if on_delete == "Delete":
             policies.append(f"DeletionPolicy is {on_delete}")
@@ -146,7 +161,7 @@ def data_outlives_the_stack(deployment: Deployment) -> Iterator[Problem]:
     source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy; cfn-lint 1.58.0, E3035 and E3036",
 )
 def file_systems_have_no_snapshots(deployment: Deployment) -> Iterator[Problem]:
-    for path, retention, _ in _stores(deployment):
+    for path, retention in _stores(deployment):
         policies = {"DeletionPolicy": retention.on_delete, "UpdateReplacePolicy": retention.on_replace}
         wrong = [name for name, policy in policies.items() if policy == "Snapshot"]
         if wrong:
@@ -162,10 +177,10 @@ def file_systems_have_no_snapshots(deployment: Deployment) -> Iterator[Problem]:
     source="CloudFormation user guide, DeletionPolicy, RetainExceptOnCreate",
 )
 def failed_creates_leave_nothing(deployment: Deployment) -> Iterator[Problem]:
-    for path, retention, _ in _stores(deployment):
+    for path, retention in _stores(deployment):
         if retention.on_delete == "Retain":
             yield Problem(
                 path=path,
-                message="DeletionPolicy is Retain: a first deploy that fails leaves an empty file system that is paid",
-                fix="set DeletionPolicy to RetainExceptOnCreate",
+                message="DeletionPolicy is Retain: a first deploy that fails leaves an empty file system that costs",
+                fix=f"set DeletionPolicy to RetainExceptOnCreate {_IN_CDK}",
             )

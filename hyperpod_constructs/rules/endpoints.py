@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from hyperpod_constructs.catalog import endpoints as catalog
 from hyperpod_constructs.findings import Severity
@@ -21,6 +22,7 @@ from hyperpod_constructs.rules._words import all_of, named
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _HTTPS = 443
+_Side = Literal["nodes", "endpoint"]
 _CLOSED_SOURCE = (
     "SageMaker developer guide, sagemaker-hyperpod-prerequisites; sunilpp/hyperpod-quickstart commit b84a8f52; not "
     "tried against AWS"
@@ -73,17 +75,26 @@ class _Closed:
 
     def problem(self, deployment: Deployment) -> Problem:
         """The finding."""
-        routed = any(_table(deployment.routing, subnet) for subnet in self.subnets)
-        table = "" if routed else f": no route table is associated with {'it' if len(self.subnets) == 1 else 'them'}"
+        reason = _reason(deployment.routing, self.subnets)
         one = len(self.groups) == 1
         fetched = f", and fetch{'es its' if one else ' their'} scripts from S3" if self.is_hopeless else ""
         subnets = all_of(subnet.path for subnet in self.subnets)
         return Problem(
             path=self.cluster.path_of(self.groups[0]) if one else self.cluster.path,
-            message=f"{named(*self.groups)} stand{'s' * one} in {subnets}, from which nothing leads out{table}{fetched}"
-            f"; there is no endpoint for {all_of(self.missing)}",
-            fix=f"add a route to a NAT gateway, or {_wanted(self.missing)}",
+            message=f"{named(*self.groups)} stand{'s' * one} in {subnets}, from which nothing leads out{reason}"
+            f"{fetched}; there is no endpoint for {all_of(self.missing)}",
+            fix=f"lead 0.0.0.0/0 of their route table to a NAT gateway, or add {_wanted(self.missing)}; "
+            'in hp.ClusterNetwork by egress="nat" or endpoints',
         )
+
+
+def _reason(routing: Routing, subnets: list[Subnet]) -> str:
+    """Why nothing leads out of subnets, where that is easy to overlook."""
+    tables = {_table(routing, subnet) for subnet in subnets}
+    gateways = [str(route.gateway) for route in routing.routes if route.table in tables and route.way == "internet"]
+    if gateways:
+        return f": the internet gateway {gateways[0]} serves public addresses only, which nodes do not have"
+    return f": no route table is associated with {'it' if len(subnets) == 1 else 'them'}" if tables == {None} else ""
 
 
 def _wanted(missing: list[str]) -> str:
@@ -182,22 +193,25 @@ def _near(deployment: Deployment) -> Iterator[tuple[Cluster, str, VpcPlacement, 
                     yield cluster, owner, placement, endpoint
 
 
-def _shuts_out(deployment: Deployment, placement: VpcPlacement, endpoint: Endpoint) -> bool:
-    """Whether security groups certainly keep the nodes of a placement from an endpoint."""
+def _shut(deployment: Deployment, placement: VpcPlacement, endpoint: Endpoint) -> tuple[_Side, ...]:
+    """Whose security groups certainly keep the nodes of a placement from an endpoint."""
     paths = endpoint.security_groups or (f"{endpoint.vpc}.DefaultSecurityGroup",)
     nodes, servers = placement.security_groups, all_groups(deployment, paths)
     subnets = known_subnets(deployment, placement.subnets)
     if not servers or not isinstance(nodes, tuple) or not isinstance(paths, tuple) or UNKNOWN in nodes or not subnets:
-        return False
+        return ()
     known = all_groups(deployment, nodes)
     ends = known_subnets(deployment, endpoint.subnets)
-    let_out = known is None or not ends or passes(known, "egress", _HTTPS, peers=paths, subnets=ends)
-    return not let_out or not passes(servers, "ingress", _HTTPS, peers=nodes, subnets=subnets)
+    is_open: dict[_Side, bool] = {
+        "nodes": known is None or not ends or passes(known, "egress", _HTTPS, peers=paths, subnets=ends),
+        "endpoint": passes(servers, "ingress", _HTTPS, peers=nodes, subnets=subnets),
+    }
+    return tuple(side for side, lets in is_open.items() if not lets)
 
 
 @rule(
     "HP4035",
-    Severity.ERROR,
+    Severity.WARNING,
     title="Security group of an endpoint shuts the nodes out",
     because="with private names every call of a node to that service goes to the endpoint, also where there is a NAT "
     "gateway, and times out at its security group",
@@ -205,17 +219,25 @@ def _shuts_out(deployment: Deployment, placement: VpcPlacement, endpoint: Endpoi
     "endpoints",
 )
 def endpoints_let_nodes_in(deployment: Deployment) -> Iterator[Problem]:
-    shut: dict[str, list[str]] = {}
+    shut: dict[tuple[str, tuple[_Side, ...]], list[str]] = {}
     for _, owner, placement, endpoint in _near(deployment):
-        if endpoint.private_dns is True and _shuts_out(deployment, placement, endpoint):
-            shut.setdefault(endpoint.path, []).append(owner)
-    for path, owners in shut.items():
+        sides = _shut(deployment, placement, endpoint) if endpoint.private_dns is True else ()
+        if sides:
+            shut.setdefault((endpoint.path, sides), []).append(owner)
+    for (path, sides), owners in shut.items():
+        nodes = f"the nodes of {all_of(dict.fromkeys(owners))}"
+        closed = {
+            "nodes": f"the security groups of {nodes} do not let tcp {_HTTPS} out to it",
+            "endpoint": f"its security groups do not let tcp {_HTTPS} in from {nodes}",
+        }
+        rules = {
+            "nodes": f"an egress rule for tcp {_HTTPS} to the security group of the nodes",
+            "endpoint": f"an ingress rule for tcp {_HTTPS} from the security group of the nodes to its security group",
+        }
         yield Problem(
             path=path,
-            message=f"security groups do not let tcp {_HTTPS} through from the nodes of "
-            f"{all_of(dict.fromkeys(owners))}",
-            fix=f"let the endpoint's security group admit tcp {_HTTPS} from the security group of the nodes, and that "
-            "one let it out",
+            message=" and ".join(closed[side] for side in sides),
+            fix=f"add {' and '.join(rules[side] for side in sides)}",
         )
 
 

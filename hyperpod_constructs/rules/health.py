@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from hyperpod_constructs.catalog import instances
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup, Spot
 from hyperpod_constructs.model.deployment import Cluster, Deployment
+from hyperpod_constructs.model.kubernetes import KubernetesConfig
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._words import named
+from hyperpod_constructs.rules._words import all_of, named
+from hyperpod_constructs.rules.labels import taints
 
+_LEAVE_OUT = "leave OnStartDeepHealthChecks (health_checks=()) out of this group"
 _CHECKED: Final = {"slurm": "on Slurm they are for GPU types", "eks": "on EKS they are for GPU and Trainium types"}
 
 
@@ -57,7 +61,7 @@ def health_checks_fit_the_type(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{named(group)} asks for deep health checks of {facts.name}",
-                fix=f"leave them out of this group: {_CHECKED[orchestrator]}",
+                fix=f"{_LEAVE_OUT}: {_CHECKED[orchestrator]}",
             )
 
 
@@ -74,7 +78,7 @@ def health_checks_are_for_compute_nodes(deployment: Deployment) -> Iterator[Prob
             yield Problem(
                 path=path,
                 message=f"{named(group)} asks for deep health checks of {group.node_type} nodes",
-                fix="leave them out of this group: they are for Compute nodes",
+                fix=f"{_LEAVE_OUT}: they are for Compute nodes",
             )
 
 
@@ -111,7 +115,8 @@ def spot_is_for_eks(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{named(group)} is on spot capacity in a Slurm cluster",
-                fix="use OnDemand (OnDemand()) or TrainingPlanArn (a TrainingPlan), or an EKS cluster",
+                fix="leave CapacityRequirements out (capacity=hp.OnDemand()), use TrainingPlanArn "
+                "(capacity=hp.TrainingPlan(...)), or make an EKS cluster",
             )
 
 
@@ -132,4 +137,69 @@ def groups_ask_for_one_kind_of_capacity(deployment: Deployment) -> Iterator[Prob
                 path=path,
                 message=f"{named(group)} asks for {' and '.join(group.asked)}",
                 fix=f"keep one of {', '.join(group.asked)}",
+            )
+
+
+@rule(
+    "HP1207",
+    Severity.ERROR,
+    title="Deep health checks on a group with taints of your own",
+    because="AWS's page says that custom taints cannot be added to groups that have deep health checks enabled",
+    source="SageMaker developer guide, sagemaker-hyperpod-eks-prerequisites (October 2026)",
+)
+def checked_groups_have_no_taints(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, group, path, _ in _checked(deployment):
+        if cluster.scheduler == "slurm":
+            continue  # the taints alone are a mistake there
+        keys = (
+            [taint.key for taint in taints(group.kubernetes)] if isinstance(group.kubernetes, KubernetesConfig) else []
+        )
+        if keys:
+            known = [key for key in keys if isinstance(key, str)]
+            yield Problem(
+                path=path,
+                message=f"{named(group)} has deep health checks and the taint"
+                + (f"{'s' if len(known) > 1 else ''} {all_of(known)}" if known else " of a key decided at deploy"),
+                fix="leave OnStartDeepHealthChecks out (health_checks=()), or the taints: keep pods away by labels",
+            )
+
+
+@rule(
+    "HP1208",
+    Severity.WARNING,
+    title="None of a group's flexible types has deep health checks",
+    because="in a group of several types only those that have checks are checked, and one of them at least must",
+    source="SageMaker developer guide, sagemaker-hyperpod-eks-resiliency-deep-health-checks (October 2026)",
+)
+def health_checks_fit_a_flexible_type(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, group, path, _ in _checked(deployment):
+        types = group.flexible_types if isinstance(group.flexible_types, tuple) else ()
+        facts = [instances.find(name) if isinstance(name, str) else None for name in types]
+        checks = [None if each is None else each.deep_health_checks for each in facts]
+        if not types or cluster.scheduler is None or None in checks:
+            continue
+        if not any(cluster.scheduler in each for each in checks if each is not None):
+            yield Problem(
+                path=path,
+                message=f"{named(group)} asks for deep health checks of {all_of(types)}",
+                fix=f"{_LEAVE_OUT}: {_CHECKED[cluster.scheduler]}",
+            )
+
+
+@rule(
+    "HP1209",
+    Severity.INFO,
+    title="Faulty nodes are not replaced",
+    because="with NodeRecovery None HyperPod labels faulty nodes and does nothing else; Automatic is the default",
+    source="SageMaker API, CreateCluster, NodeRecovery (botocore 1.44.8)",
+)
+def clusters_recover(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        groups = [group for group in cluster.groups if group.facts is not None and group.facts.is_accelerated]
+        scales = cluster.autoscaling is not None  # another rule says that it must recover
+        if cluster.recovery == "None" and groups and not scales:
+            yield Problem(
+                path=cluster.path,
+                message=f"NodeRecovery is None: somebody has to replace faulty nodes of {named(*groups)}",
+                fix="nothing, if somebody watches the nodes; else use Automatic",
             )

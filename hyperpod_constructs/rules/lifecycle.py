@@ -12,36 +12,40 @@ from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Final
 
-from hyperpod_constructs.catalog import regions
-from hyperpod_constructs.catalog.permissions import NODE_POLICY
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
-from hyperpod_constructs.model.identity import Role
-from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
-from hyperpod_constructs.model.orchestration import Slurm
+from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile, is_generated
+from hyperpod_constructs.model.network import VpcPlacement
+from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.rules import Problem, rule
+from hyperpod_constructs.rules._groups import Said, told_once
 from hyperpod_constructs.rules._words import named
-from hyperpod_constructs.rules.security import ScriptSource, granted
-from hyperpod_constructs.tokens import UNKNOWN, known
+from hyperpod_constructs.tokens import known
 
 _CONFIG: Final = "SageMaker API, ClusterLifeCycleConfig (botocore 1.44.8)"
 _TROUBLESHOOTING: Final = "awslabs/awsome-distributed-ai and ai-on-sagemaker-hyperpod, troubleshooting"
-_PARAMETERS: Final = "provisioning_parameters.json"
-_READABLE_PREFIX: Final = "sagemaker-"
-"""Buckets that the managed policy of nodes lets them read begin with this."""
+_S3_NAMES: Final = "S3 user guide, bucketnamingrules"
+_ADDRESS: Final = re.compile(r"(https|s3)://([^/]+)/?(.*)")
+"""Pattern of the service."""
 _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-_BUCKET_BEGINNING: Final = re.compile(r"[a-z0-9.-]*\*")
+_BUCKET_PATTERN: Final = re.compile(r"[a-z0-9.-]*\*[a-z0-9.*-]*")
+_NO_NAME: Final = re.compile(r"[^\w.:-]", re.ASCII)
+"""What is in no name of a bucket, however old, and in no ARN of an access point."""
+_SHORTEST_BUCKET: Final = 3
+_INTRINSIC: Final = re.compile(r"\$[{(][\w:.]*[})]?")
+"""What stands in a text that nobody substituted."""
 _SHELL_SUFFIXES: Final = ("", ".sh", ".bash")
+_FILES: Final = (".sh", ".bash", ".py")
+_COMMAND: Final = re.compile(r"\s|\\")
 _LONGEST_URI: Final = 1024
 _LONGEST_SCRIPT: Final = 128
+_SUBSTITUTE: Final = "write it with !Sub, in Python with an f-string and cdk.Aws.REGION"
 
 
-def _configured(deployment: Deployment) -> Iterator[tuple[InstanceGroup, str, Lifecycle]]:
-    """Groups that have lifecycle scripts, with the path of findings about them."""
-    for _, group, path in deployment.groups():
-        if isinstance(group.lifecycle, Lifecycle):
-            yield group, path, group.lifecycle
+def _lifecycle(group: InstanceGroup) -> Lifecycle:
+    """The scripts of a group; none of them is known where that is not known."""
+    return group.lifecycle if isinstance(group.lifecycle, Lifecycle) else Lifecycle()
 
 
 def _scripts(lifecycle: Lifecycle) -> list[str]:
@@ -57,14 +61,17 @@ def _scripts(lifecycle: Lifecycle) -> list[str]:
     source="AWS::SageMaker::Cluster schema, ClusterLifeCycleConfig",
 )
 def lifecycle_has_one_script(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, lifecycle in _configured(deployment):
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        lifecycle = _lifecycle(group)
         on_create, on_init_complete = known(lifecycle.on_create), known(lifecycle.on_init_complete)
         if on_create is not None and on_init_complete is not None:
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has OnCreate {on_create} and OnInitComplete {on_init_complete}",
-                fix="keep OnInitComplete, which runs after HyperPod's own provisioning, or OnCreate, which replaces it",
+            yield Said(
+                before=f"both OnCreate {on_create} and OnInitComplete {on_init_complete} for ",
+                fix="keep OnInitComplete, which runs after HyperPod's own provisioning (LifecycleScripts.extended), or "
+                "OnCreate, which replaces it (LifecycleScripts.custom)",
             )
+
+    yield from told_once(deployment, judge)
 
 
 @rule(
@@ -76,15 +83,22 @@ def lifecycle_has_one_script(deployment: Deployment) -> Iterator[Problem]:
     source=f"{_CONFIG}; inferred",
 )
 def lifecycle_is_whole(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, lifecycle in _configured(deployment):
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        lifecycle = _lifecycle(group)
         if lifecycle.source_uri is None and (scripts := _scripts(lifecycle)):
-            message, fix = f"names {scripts[0]} but no source", "give SourceS3Uri, the prefix where the script lies"
+            yield Said(
+                before="LifeCycleConfig of ",
+                after=f" calls {scripts[0]}, but has no SourceS3Uri",
+                fix="give SourceS3Uri: s3://BUCKET/PREFIX, the folder in which the script lies",
+            )
         elif known(lifecycle.source_uri) and lifecycle.on_create is None and lifecycle.on_init_complete is None:
-            message = f"has scripts at {lifecycle.source_uri} but calls none"
-            fix = "name one as OnCreate or OnInitComplete, or leave the whole lifecycle out"
-        else:
-            continue
-        yield Problem(path=path, message=f"{named(group)} {message}", fix=fix)
+            yield Said(
+                before="LifeCycleConfig of ",
+                after=f" has SourceS3Uri {lifecycle.source_uri}, but calls no script",
+                fix="name one as OnCreate or OnInitComplete, or leave the whole LifeCycleConfig out",
+            )
+
+    yield from told_once(deployment, judge)
 
 
 @rule(
@@ -92,28 +106,71 @@ def lifecycle_is_whole(deployment: Deployment) -> Iterator[Problem]:
     Severity.ERROR,
     title="Source of the scripts is no address that the service takes",
     because="the service takes s3://BUCKET/PREFIX, or an https address, and nodes download from there",
-    source=f"{_CONFIG}, SourceS3Uri",
+    source=f"{_CONFIG}, SourceS3Uri; {_S3_NAMES}",
 )
 def source_is_an_address(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, lifecycle in _configured(deployment):
-        uri = known(lifecycle.source_uri)
-        if uri is None or (len(uri) <= _LONGEST_URI and _is_address(uri)):
-            continue
-        yield Problem(
-            path=path,
-            message=f"{named(group)} has its scripts at {uri!r}",
-            fix=f"use s3://BUCKET/PREFIX with at most {_LONGEST_URI:,} characters, the bucket in lower case",
-        )
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        uri = known(_lifecycle(group).source_uri)
+        if uri is not None and (found := _fault(uri)):
+            yield Said(before="SourceS3Uri of ", after=f" is {uri!r}: {found[0]}", fix=found[1])
+
+    yield from told_once(deployment, judge)
 
 
-def _is_address(uri: str) -> bool:
-    """Whether the service takes a URI, or the known beginning of one."""
-    scheme, _, place = uri.partition("://")
-    name, slash, _ = place.partition("/")
-    if scheme == "https":
-        return bool(name)
-    undecided = not slash and _BUCKET_BEGINNING.fullmatch(name)
-    return scheme == "s3" and bool(undecided or _BUCKET.fullmatch(name))
+def _fault(uri: str) -> tuple[str, str] | None:
+    """Why an address can never be right, and what to do; `None` for one that may be."""
+    form = "use s3://BUCKET/PREFIX"
+    if "://" not in uri:
+        return "it does not begin with s3://", f"use s3://{uri.lstrip('/')}"
+    if not _ADDRESS.fullmatch(uri):
+        return "the service takes s3:// or https:// followed by a name", form
+    if len(uri) > _LONGEST_URI:
+        return f"it has {len(uri):,} characters", f"{form} with at most {_LONGEST_URI:,} characters"
+    return _fault_of_bucket(_bucket_of(uri)) if uri.startswith("s3://") else None
+
+
+def _fault_of_bucket(name: str) -> tuple[str, str] | None:
+    if is_generated(name) or "*" in name:
+        return None
+    if left := _INTRINSIC.search(name):
+        return f"{left[0]} was not substituted", _SUBSTITUTE.replace("cdk.Aws.REGION", _python_of(left[0]))
+    if _NO_NAME.search(name) or len(name) < _SHORTEST_BUCKET:
+        return f"{name!r} is no name of a bucket", "use s3://BUCKET/PREFIX, with the bucket's name as S3 shows it"
+    return None
+
+
+def _bucket_of(uri: str) -> str:
+    return uri.partition("://")[2].partition("/")[0]
+
+
+def _python_of(intrinsic: str) -> str:
+    """What the CDK calls a pseudo parameter."""
+    name = intrinsic.strip("${}()").removeprefix("AWS::")
+    return {"Region": "cdk.Aws.REGION", "AccountId": "cdk.Aws.ACCOUNT_ID"}.get(name, "a value of the stack")
+
+
+@rule(
+    "HP5025",
+    Severity.WARNING,
+    title="Source of the scripts is likely not where they lie",
+    because="the service takes such an address, but no bucket of today has such a name (those from before 2018 in "
+    "us-east-1 may), or the prefix has text in it that a template should have replaced",
+    source=f"{_CONFIG}, SourceS3Uri; {_S3_NAMES}",
+)
+def source_is_likely(deployment: Deployment) -> Iterator[Problem]:
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        uri = known(_lifecycle(group).source_uri)
+        if uri is None or not uri.startswith("s3://") or _fault(uri):
+            return
+        name = _bucket_of(uri)
+        prefix = uri.removeprefix(f"s3://{name}")
+        if not (is_generated(name) or _BUCKET_PATTERN.fullmatch(name) or _BUCKET.fullmatch(name)):
+            fix = "use the bucket's name as S3 shows it: 3 to 63 lower-case letters, digits, dots and hyphens"
+            yield Said(before="SourceS3Uri of ", after=f" is {uri}: buckets have no names such as {name!r}", fix=fix)
+        elif left := _INTRINSIC.search(prefix):
+            yield Said(before="SourceS3Uri of ", after=f" is {uri}: {left[0]} was not substituted", fix=_SUBSTITUTE)
+
+    yield from told_once(deployment, judge)
 
 
 @rule(
@@ -124,18 +181,61 @@ def _is_address(uri: str) -> bool:
     source=f"{_CONFIG}, OnCreate",
 )
 def scripts_are_relative(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, lifecycle in _configured(deployment):
-        for script in _scripts(lifecycle):
-            if not 1 <= len(script) <= _LONGEST_SCRIPT or script.startswith("/") or "://" in script:
-                yield Problem(
-                    path=path,
-                    message=f"{named(group)} calls {script!r}",
-                    fix=f"name the file below the source with 1 to {_LONGEST_SCRIPT} characters, such as on_create.sh",
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        for script in _scripts(_lifecycle(group)):
+            if _is_no_name(script):
+                yield Said(
+                    before="the script of ",
+                    after=f" is called {script!r}",
+                    fix=f"write the path of the file below SourceS3Uri, 1 to {_LONGEST_SCRIPT} characters, such as "
+                    "on_create.sh",
                 )
 
+    yield from told_once(deployment, judge)
 
-def _names(files: tuple[ScriptFile, ...]) -> list[str]:
-    return sorted(file.name for file in files)
+
+def _is_no_name(script: str) -> bool:
+    return not 1 <= len(script) <= _LONGEST_SCRIPT or script.startswith("/") or "://" in script
+
+
+@rule(
+    "HP5024",
+    Severity.WARNING,
+    title="Script is likely not found by such a name",
+    because="the name is that of one file below the source, and no command: S3 knows neither folders above nor "
+    "backslashes, and a file with such a name is possible, but hardly meant",
+    source=f"{_CONFIG}, OnCreate; S3 user guide, object keys",
+)
+def scripts_are_files(deployment: Deployment) -> Iterator[Problem]:
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        lifecycle = _lifecycle(group)
+        scripts = [each for each in _scripts(lifecycle) if not _is_no_name(each)]
+        # Where the files are at hand, HP5005 knows which of them are there.
+        for script in scripts if lifecycle.files is None else ():
+            if _COMMAND.search(script) or ".." in script.split("/"):
+                yield Said(
+                    before="the script of ",
+                    after=f" is called {script!r}, which is no path of a file below the source",
+                    fix=f"write the path alone, with slashes: {_file_in(script)}",
+                )
+        uri = known(lifecycle.source_uri) or ""
+        *_folders, last = uri.rstrip("/").split("/")
+        folder = "/".join(_folders)
+        if last.endswith(_FILES) and not folder.endswith(":/"):
+            yield Said(
+                before="SourceS3Uri of ",
+                after=f" is {uri}, which looks like the script itself",
+                fix=f"write SourceS3Uri: {folder}, the folder, and the script as OnCreate or OnInitComplete: {last}",
+            )
+
+    yield from told_once(deployment, judge)
+
+
+def _file_in(command: str) -> str:
+    """The file that a command or a path of Windows is about."""
+    words = command.replace("\\", "/").split()
+    script = next((word for word in words if word.endswith(_FILES)), words[-1] if words else "on_create.sh")
+    return "/".join(part for part in script.split("/") if part not in {"", ".", ".."})
 
 
 @rule(
@@ -146,19 +246,20 @@ def _names(files: tuple[ScriptFile, ...]) -> list[str]:
     source=_TROUBLESHOOTING,
 )
 def script_is_among_the_files(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, lifecycle in _configured(deployment):
-        if lifecycle.files is None:
-            continue
-        names = _names(lifecycle.files)
-        for script in _scripts(lifecycle):
-            if script.removeprefix("./") in names:
-                continue
-            meant = get_close_matches(script, names, n=1)
-            yield Problem(
-                path=path,
-                message=f"{named(group)} calls {script}, which is not among its {len(names)} files",
-                fix=f"call {meant[0]}, or add {script} to the directory" if meant else f"add {script} to the directory",
-            )
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        lifecycle = _lifecycle(group)
+        names = sorted(file.name for file in lifecycle.files or ())
+        for script in _scripts(lifecycle) if lifecycle.files is not None else ():
+            if script.removeprefix("./") not in names:
+                meant = get_close_matches(script, names, n=1)
+                add = f"add {script} to the folder"
+                yield Said(
+                    before=f"{script}, the script of ",
+                    after=f", is not among the {len(names)} files of its folder",
+                    fix=f"call {meant[0]}, or {add}" if meant else add,
+                )
+
+    yield from told_once(deployment, judge)
 
 
 @rule(
@@ -169,143 +270,47 @@ def script_is_among_the_files(deployment: Deployment) -> Iterator[Problem]:
     source=_TROUBLESHOOTING,
 )
 def scripts_have_unix_line_ends(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, lifecycle in _configured(deployment):
-        entries = {script.removeprefix("./") for script in _scripts(lifecycle)}
-        broken = [
-            file.name
-            for file in lifecycle.files or ()
-            if file.carriage_returns and (file.name in entries or PurePosixPath(file.name).suffix in _SHELL_SUFFIXES)
-        ]
-        if broken:
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has CR LF line ends in {', '.join(sorted(broken))}",
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        if broken := sorted(file.name for file in _run_files(group) if file.carriage_returns):
+            yield Said(
+                before="the scripts of ",
+                after=f" have CR LF line ends in {', '.join(broken)}",
                 fix="save with LF line ends, and keep them with '* text eol=lf' in .gitattributes",
             )
 
-
-@rule(
-    "HP5007",
-    Severity.ERROR,
-    title=f"{_PARAMETERS} lies beside the scripts of a cluster that has a SlurmConfig",
-    because="the service takes one of the two and refuses both, whoever put the file there",
-    source="SageMaker developer guide, sagemaker-hyperpod-ref: 'The LifeCycleConfig cannot include both'",
-)
-def slurm_is_configured_once(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, group, path in deployment.groups():
-        files = group.lifecycle.files if isinstance(group.lifecycle, Lifecycle) else None
-        by_api = isinstance(cluster.orchestrator, Slurm) or known(group.node_type) is not None
-        if by_api and _PARAMETERS in _names(files or ()):
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has {_PARAMETERS} among its scripts, beside a SlurmConfig",
-                fix=f"delete {_PARAMETERS}, or move it out of the directory",
-            )
+    yield from told_once(deployment, judge)
 
 
-def _is_legacy_slurm(cluster: Cluster) -> bool:
-    """Whether a cluster is Slurm in its old form, in which a file beside the scripts says who is what."""
-    return cluster.orchestrator is None and all(group.node_type is None for group in cluster.groups)
+def _run_files(group: InstanceGroup) -> Iterator[ScriptFile]:
+    """The scripts that a shell or the kernel reads: what the group calls, and shell scripts by name or beginning."""
+    lifecycle = _lifecycle(group)
+    entries = {script.removeprefix("./") for script in _scripts(lifecycle)}
+    for file in lifecycle.files or ():
+        if file.name in entries or PurePosixPath(file.name).suffix in _SHELL_SUFFIXES:
+            yield file
 
 
 @rule(
-    "HP5008",
-    Severity.ERROR,
-    title=f"Slurm cluster has neither a SlurmConfig nor {_PARAMETERS}",
-    because="nothing tells the nodes which of them is the controller",
-    source="SageMaker developer guide, Slurm: 'No provisioning_parameters.json found in LifeCycleScript S3 Path'",
-)
-def legacy_slurm_has_its_parameters(deployment: Deployment) -> Iterator[Problem]:
-    for cluster in deployment.clusters:
-        lifecycles = [group.lifecycle for group in cluster.groups if group.lifecycle is not None]
-        files = [each.files if isinstance(each, Lifecycle) else None for each in lifecycles]
-        known_files = [each for each in files if each is not None]
-        if not _is_legacy_slurm(cluster) or not files or len(known_files) < len(files):
-            continue
-        if not any(_PARAMETERS in _names(each) for each in known_files):
-            yield Problem(
-                path=cluster.path,
-                message=f"no group has {_PARAMETERS} among its scripts, and no group says whether it is the controller",
-                fix=f"give every group a node type (SlurmConfig), or put {_PARAMETERS} beside the controller's scripts",
-            )
-
-
-# --- Nodes must be able to read the scripts
-
-
-def _readers(deployment: Deployment) -> Iterator[tuple[Cluster, InstanceGroup, ScriptSource]]:
-    """Groups whose scripts lie in a bucket that the managed policy does not open."""
-    for cluster, group, _ in deployment.groups():
-        uri = known(group.lifecycle.source_uri) if isinstance(group.lifecycle, Lifecycle) else None
-        if uri is None or not uri.startswith("s3://"):
-            continue
-        source = ScriptSource.at(uri)
-        if _BUCKET.fullmatch(source.bucket) and not source.bucket.startswith(_READABLE_PREFIX):
-            yield cluster, group, source
-
-
-def _needed(bucket: str) -> tuple[str, str]:
-    """What reading scripts takes, in words: for the objects and for the bucket."""
-    return f"s3:GetObject on {bucket}/*", f"s3:ListBucket on {bucket}"
-
-
-def _verdicts(role: Role, source: ScriptSource) -> dict[str, bool | None]:
-    """Whether a role has each of what reading scripts takes."""
-    get, listing = _needed(source.bucket)
-    return {
-        get: granted(role, "s3:GetObject", source.objects),
-        listing: granted(role, "s3:ListBucket", f"arn:*:s3:::{source.bucket}"),
-    }
-
-
-@rule(
-    "HP5009",
-    Severity.ERROR,
-    title="Nodes cannot read their scripts",
-    because=f"{NODE_POLICY} opens buckets that begin with {_READABLE_PREFIX} only; others need a grant of their own, "
-    "with s3:GetObject on the objects, not on the bucket",
-    source=f"{_CONFIG}, SourceS3Uri; {NODE_POLICY}, version 1; awslabs/awsome-distributed-ai issue 1044",
-)
-def nodes_can_read_their_scripts(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, group, source in _readers(deployment):
-        if not {source.bucket, UNKNOWN}.isdisjoint(deployment.granting_buckets):
-            continue  # a bucket policy may open it to the role
-        role = deployment.role(group.execution_role)
-        lacks = [what for what, verdict in _verdicts(role, source).items() if verdict is False] if role else []
-        if role is None or not lacks:
-            continue
-        no_objects = granted(role, "s3:GetObject", source.objects) is False
-        on_bucket = no_objects and granted(role, "s3:GetObject", f"arn:*:s3:::{source.bucket}")
-        partition = regions.partition(cluster.region or "") or "aws"
-        yield Problem(
-            path=role.path,
-            message=f"role of {named(group)}, whose scripts are at {source.uri}, lacks {' and '.join(lacks)}"
-            + ("; it has s3:GetObject on the bucket itself, which opens no object" if on_bucket else ""),
-            fix="allow " + " and ".join(what.replace(" on ", f" on arn:{partition}:s3:::") for what in lacks),
-        )
-
-
-@rule(
-    "HP5010",
+    "HP5023",
     Severity.WARNING,
-    title="It cannot be seen whether nodes can read their scripts",
-    because=f"the bucket does not begin with {_READABLE_PREFIX}, so the role needs a grant of its own, and the role is "
-    "not wholly part of this deployment",
-    source=f"{_CONFIG}, SourceS3Uri; {NODE_POLICY}, version 1",
+    title="Script begins with a byte order mark",
+    because="Linux looks for #! in the first two bytes of a script: with a mark before it the kernel does not run it, "
+    "and a shell takes the first line, or in UTF-16 every line, for no command; how HyperPod calls scripts is not "
+    "documented",
+    source="execve(2), interpreter scripts; inferred",
 )
-def nodes_may_read_their_scripts(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, group, source in _readers(deployment):
-        execution_role = known(group.execution_role)
-        role = deployment.role(execution_role)
-        unseen = role is None or (not role.complete and None in _verdicts(role, source).values())
-        if execution_role is not None and unseen:
-            yield Problem(
-                path=cluster.path_of(group),
-                message=f"{named(group)} has its scripts at {source.uri}, and not all policies of its role "
-                f"{execution_role} are known here",
-                fix=f"see that it has {' and '.join(_needed(source.bucket))}, or use a bucket "
-                f"that begins with {_READABLE_PREFIX}",
+def scripts_begin_with_their_interpreter(deployment: Deployment) -> Iterator[Problem]:
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        marked = {file.name: file.byte_order_mark for file in _run_files(group) if file.byte_order_mark}
+        if marked:
+            files = ", ".join(f"{name} ({encoding})" for name, encoding in sorted(marked.items()))
+            yield Said(
+                before="the scripts of ",
+                after=f" begin with a byte order mark: {files}",
+                fix="save as UTF-8 without BOM (in PowerShell: Set-Content -Encoding utf8NoBOM)",
             )
+
+    yield from told_once(deployment, judge)
 
 
 @rule(
@@ -316,15 +321,17 @@ def nodes_may_read_their_scripts(deployment: Deployment) -> Iterator[Problem]:
     source="S3 user guide, object keys",
 )
 def source_has_single_slashes(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, lifecycle in _configured(deployment):
-        uri = known(lifecycle.source_uri)
-        scheme, separator, place = (uri or "").partition("://")
-        if "//" in place:
-            yield Problem(
-                path=path,
-                message=f"{named(group)} has its scripts at {uri}",
-                fix=f"use {scheme}{separator}{re.sub('/+', '/', place)}",
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        uri = known(_lifecycle(group).source_uri)
+        scheme, separator, address = (uri or "").partition("://")
+        if scheme == "s3" and "//" in address.lstrip("/"):
+            yield Said(
+                before="SourceS3Uri of ",
+                after=f" is {uri}, in which a folder has no name",
+                fix=f"use {scheme}{separator}{re.sub('/+', '/', address)}",
             )
+
+    yield from told_once(deployment, judge)
 
 
 @rule(
@@ -336,11 +343,66 @@ def source_has_single_slashes(deployment: Deployment) -> Iterator[Problem]:
     source=f"{_CONFIG}, SourceS3Uri: pattern against text",
 )
 def source_is_in_s3(deployment: Deployment) -> Iterator[Problem]:
-    for group, path, lifecycle in _configured(deployment):
-        uri = known(lifecycle.source_uri)
-        if uri is not None and uri.startswith("https://"):
+    def judge(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        uri = known(_lifecycle(group).source_uri)
+        if uri is not None and uri.startswith("https://") and not _fault(uri):
+            yield Said(before="SourceS3Uri of ", after=f" is {uri}", fix="use s3://BUCKET/PREFIX")
+
+    yield from told_once(deployment, judge)
+
+
+@rule(
+    "HP5016",
+    Severity.INFO,
+    title="A group of an EKS cluster has no scripts",
+    because="the API lets them be left out, but every page and example of AWS passes some, mostly one that does "
+    "nothing, and none describes what happens without",
+    source="SageMaker developer guide, sagemaker-hyperpod-eks-operate-cli-command-create-cluster (October 2026); open",
+)
+def eks_groups_have_scripts(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        without = [group for group in cluster.groups if group.lifecycle is None]
+        if isinstance(cluster.orchestrator, Eks) and without:
             yield Problem(
-                path=path,
-                message=f"{named(group)} has its scripts at {uri}",
-                fix="use s3://BUCKET/PREFIX",
+                path=cluster.path,
+                message=f"no LifeCycleConfig in {named(*without)}",
+                fix="nothing, if it was tried; else pass an OnCreate script that does nothing (AWS: on_create_noop.sh)",
             )
+
+
+@rule(
+    "HP5022",
+    Severity.WARNING,
+    title="Scripts load from the internet, and the network has no way there",
+    because="nothing answers, and the script waits or ends: nodes fail twenty minutes into the create. Mirrors inside "
+    "the network, which a script may use instead, are not seen here",
+    source="awslabs/awsome-distributed-ai issue 186, pulls 689, 990 and 1118",
+)
+def closed_networks_have_closed_scripts(deployment: Deployment) -> Iterator[Problem]:
+    def judge(cluster: Cluster, group: InstanceGroup) -> Iterator[Said]:
+        files = _lifecycle(group).files
+        fetches = [f"{file.name} line {fetch}" for file in files or () for fetch in file.fetches]
+        if fetches and _is_closed(deployment, cluster, group):
+            more = f" and {len(fetches) - 1} more" if len(fetches) > 1 else ""
+            yield Said(
+                before="the scripts of ",
+                after=f" load from the internet, and their network has no way there: {fetches[0]}{more}",
+                fix="put what the scripts need into their folder, an S3 bucket, ECR or the AMI, or give the network a "
+                "NAT gateway (egress='nat')",
+            )
+
+    yield from told_once(deployment, judge)
+
+
+def _is_closed(deployment: Deployment, cluster: Cluster, group: InstanceGroup) -> bool:
+    """Whether no subnet of a group has a route out, and every one of their routes is known."""
+    routing, placement = deployment.routing, cluster.placement_of(group)
+    subnets = placement.subnets if isinstance(placement, VpcPlacement) else ()
+    if routing.undecided or not isinstance(subnets, tuple) or not subnets:
+        return False
+    complete = {table.path for table in routing.tables if table.complete}
+    for subnet in subnets:
+        tables = {each.table for each in routing.associations if each.subnet == subnet}
+        if not tables or not tables <= complete or any(route.table in tables for route in routing.routes):
+            return False
+    return True

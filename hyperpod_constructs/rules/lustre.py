@@ -14,11 +14,23 @@ from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Subnet
 from hyperpod_constructs.model.storage import FileSystem, Logs
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._lustre import either, kind_of, offered
+from hyperpod_constructs.rules._lustre import (
+    CAPACITY,
+    DEPLOYMENT_TYPE,
+    PER_TIB,
+    STORAGE_TYPE,
+    either,
+    kind_of,
+    offered,
+)
 from hyperpod_constructs.rules._words import all_of
 from hyperpod_constructs.tokens import UNKNOWN, known
 
 _LUSTRE_API: Final = "FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.8)"
+_DRIVE_CACHE: Final = "DriveCacheType (drive_cache)"
+_AUTOMATIC: Final = "{Mode: AUTOMATIC} (metadata_iops='AUTOMATIC')"
+_SAFE_NUMBER: Final = "{Mode: USER_PROVISIONED, Iops: 6000} (metadata_iops=6000)"
+"""Metadata configurations as a template and as Python have them; the number is what all texts allow for tiering."""
 _EFA_GUIDE: Final = "FSx for Lustre user guide, efa-file-systems and getting-started (October 2026)"
 
 
@@ -36,13 +48,12 @@ def lustre_capacity_is_a_step(deployment: Deployment) -> Iterator[Problem]:
         if capacities is None or not offer.capacities or capacity is UNKNOWN:
             continue
         at = f" at {lustre.throughput_mbps_per_tib} MB/s/TiB"
-        kind = kind_of(lustre) + (f" with EFA{at}" if efa else at if lustre.storage_type == "HDD" else "")
+        kind = kind_of(file_system) + (f" with EFA{at}" if efa else at if lustre.storage_type == "HDD" else "")
         if capacity is None:
-            smallest = min((*capacities.sizes, capacities.step))
-            fix = f"give it {smallest:,} GiB or more: multiples of {capacities.step:,} GiB"
+            fix = f"give {CAPACITY}: {capacities}"
             yield Problem(path=file_system.path, message=f"a file system of {kind} has no capacity", fix=fix)
         elif not capacities.allows(capacity):
-            fix = f"use {either(capacities.around(capacity))} GiB"
+            fix = f"use {CAPACITY} {either(capacities.around(capacity))} GiB"
             yield Problem(path=file_system.path, message=f"{capacity:,} GiB is not a capacity of {kind}", fix=fix)
 
 
@@ -58,11 +69,11 @@ def lustre_throughput_is_offered(deployment: Deployment) -> Iterator[Problem]:
         got = lustre.throughput_mbps_per_tib
         if got is UNKNOWN or not offer.throughputs or got in offer.throughputs:
             continue
-        kind = kind_of(lustre)
+        kind = kind_of(file_system)
         yield Problem(
             path=file_system.path,
             message=f"{kind} has no throughput" if got is None else f"{got:,} MB/s/TiB is not a throughput of {kind}",
-            fix=f"use one of {', '.join(f'{each:,}' for each in offer.throughputs)} MB/s/TiB",
+            fix=f"use {PER_TIB} {either(offer.throughputs)}",
         )
 
 
@@ -75,19 +86,42 @@ def lustre_throughput_is_offered(deployment: Deployment) -> Iterator[Problem]:
 )
 def lustre_types_go_together(deployment: Deployment) -> Iterator[Problem]:
     for file_system in deployment.file_systems:
-        path, lustre = file_system.path, file_system.lustre
-        storage = known(lustre.storage_type)
+        lustre = file_system.lustre
+        storage, set_cache = known(lustre.storage_type), f"{_DRIVE_CACHE} NONE or READ"
         if storage is None:
             continue
         having = [deployment_type for deployment_type, other in catalog.OFFERS if other == storage]
+        lacks_cache = storage == "HDD" and lustre.drive_cache is None
         if lustre.deployment_type not in {UNKNOWN, *having}:
             message = f"{lustre.deployment_type} does not exist on {storage}"
-            yield Problem(path=path, message=message, fix=f"use {storage} with {' or '.join(having)}, or SSD")
-        if storage == "HDD" and lustre.drive_cache is None:
-            yield Problem(path=path, message="HDD storage has no drive cache setting", fix="set it to NONE or READ")
-        if storage != "HDD" and known(lustre.drive_cache) is not None:
-            message = f"drive cache is {lustre.drive_cache} on {storage} storage"
-            yield Problem(path=path, message=message, fix="leave it out: only HDD has a drive cache")
+            fix = f"use {DEPLOYMENT_TYPE} {' or '.join(having)}" + f" with {set_cache}" * lacks_cache
+            fix += f", or {STORAGE_TYPE} SSD"
+        elif lacks_cache:
+            message, fix = "HDD storage has no drive cache setting", f"give {set_cache}"
+        elif storage != "HDD" and lustre.drive_cache == "READ":
+            message = f"drive cache is READ on {storage} storage"
+            fix = f"leave {_DRIVE_CACHE} out: only HDD has a drive cache"
+        else:
+            continue
+        yield Problem(path=file_system.path, message=message, fix=fix)
+
+
+@rule(
+    "HP3054",
+    Severity.WARNING,
+    title="Drive cache setting on storage that has none",
+    because="the setting is for HDD; AWS's texts do not say whether FSx takes NONE elsewhere, and AWS's own tools "
+    "disagree: the CDK refuses it and ParallelCluster lets it pass",
+    source=f"{_LUSTRE_API}, DriveCacheType; aws/aws-cdk pull 30207 against aws/aws-parallelcluster pull 2115: conflict",
+)
+def only_disks_speak_of_a_drive_cache(deployment: Deployment) -> Iterator[Problem]:
+    for file_system, lustre, _ in offered(deployment):
+        if lustre.storage_type != "HDD" and lustre.drive_cache == "NONE":
+            yield Problem(
+                path=file_system.path,
+                message=f"drive cache is NONE on {lustre.storage_type} storage",
+                fix=f"leave {_DRIVE_CACHE} out: only HDD has a drive cache",
+            )
 
 
 @rule(
@@ -102,16 +136,18 @@ def lustre_efa_has_what_it_needs(deployment: Deployment) -> Iterator[Problem]:
         if lustre.efa is not True:
             continue
         if not offer.efa:
-            message, fix = f"{kind_of(lustre)} has no EFA", "use PERSISTENT_2, or leave EFA out"
-            yield Problem(path=file_system.path, message=message, fix=fix)
+            fix = f"use {DEPLOYMENT_TYPE} PERSISTENT_2, or leave EfaEnabled (efa) out"
+            yield Problem(path=file_system.path, message=f"{kind_of(file_system)} has no EFA", fix=fix)
             continue
         if lustre.metadata_iops is None:
-            fix = "set the metadata IOPS to AUTOMATIC or a number (intelligent tiering: 6000 or 12000)"
+            tiered = lustre.storage_type == "INTELLIGENT_TIERING"
+            fix = f"give MetadataConfiguration {_SAFE_NUMBER if tiered else _AUTOMATIC}"
             yield Problem(path=file_system.path, message="EFA needs a metadata configuration; there is none", fix=fix)
         version = known(lustre.version)
         if version not in {None, catalog.EFA_VERSION} and not catalog.never_existed(str(version)):
             message = f"EFA needs Lustre {catalog.EFA_VERSION}; the version is {lustre.version}"
-            yield Problem(path=file_system.path, message=message, fix=f"use {catalog.EFA_VERSION}")
+            fix = f"use FileSystemTypeVersion (version) {catalog.EFA_VERSION!r}"
+            yield Problem(path=file_system.path, message=message, fix=fix)
 
 
 @rule(
@@ -129,17 +165,18 @@ def lustre_metadata_iops_are_offered(deployment: Deployment) -> Iterator[Problem
         floor = catalog.automatic_metadata_iops(lustre.capacity_gib) if isinstance(lustre.capacity_gib, int) else 0
         if not offer.metadata:
             got = iops if isinstance(iops, str) else f"{iops:,}"
-            message, fix = f"metadata IOPS is {got} on {kind_of(lustre)}", "leave it out, or use PERSISTENT_2"
+            message = f"metadata IOPS is {got} on {kind_of(file_system)}"
+            fix = f"leave MetadataConfiguration (metadata_iops) out, or use {DEPLOYMENT_TYPE} PERSISTENT_2"
         elif isinstance(iops, str):
             continue
         elif iops not in catalog.METADATA_IOPS:
             message, fix = (
                 f"metadata IOPS is {iops:,}",
-                "use AUTOMATIC, 1,500, 3,000, 6,000 or 12,000 to 192,000 by 12,000",
+                f"use {_AUTOMATIC}, or Iops of 1,500, 3,000, 6,000 or a multiple of 12,000 up to 192,000",
             )
         elif iops < floor:
             message = f"metadata IOPS is {iops:,}, but {lustre.capacity_gib:,} GiB brings {floor:,}"
-            fix = f"use AUTOMATIC, or {floor:,} or more"
+            fix = f"use {_AUTOMATIC}, or Iops of {floor:,} or more"
         else:
             continue
         yield Problem(path=file_system.path, message=message, fix=fix)
@@ -156,7 +193,7 @@ def lustre_version_goes_with_its_type(deployment: Deployment) -> Iterator[Proble
     for file_system, lustre, offer in offered(deployment):
         version = known(lustre.version)
         if version is not None and catalog.never_existed(version):
-            fix = f"use {' or '.join(reversed(offer.versions))}, in quotes"
+            fix = _use_version(offer.versions)
             yield Problem(path=file_system.path, message=f"there is no Lustre {version}", fix=fix)
         # What EFA asks for is the stricter rule's business, and a version that is newer than our list may well exist.
         if version not in catalog.VERSIONS or lustre.efa is True:
@@ -165,8 +202,13 @@ def lustre_version_goes_with_its_type(deployment: Deployment) -> Iterator[Proble
         allowed = offer.versions_for(metadata=metadata)
         if version not in allowed:
             with_metadata = " with a metadata configuration" if metadata else ""
-            message = f"Lustre {version} does not go with {kind_of(lustre)}{with_metadata}"
-            yield Problem(path=file_system.path, message=message, fix=f"use {' or '.join(reversed(allowed))}")
+            message = f"Lustre {version} does not go with {kind_of(file_system)}{with_metadata}"
+            yield Problem(path=file_system.path, message=message, fix=_use_version(allowed))
+
+
+def _use_version(versions: tuple[str, ...]) -> str:
+    """In quotes, because YAML makes a number of 2.10 and drops its zero."""
+    return f"use FileSystemTypeVersion (version) {' or '.join(repr(each) for each in reversed(versions))}"
 
 
 @rule(
@@ -177,10 +219,11 @@ def lustre_version_goes_with_its_type(deployment: Deployment) -> Iterator[Proble
     source="FSx API, CreateFileSystem, KmsKeyId; aws/aws-parallelcluster, fsx_validators.py",
 )
 def scratch_has_no_customer_key(deployment: Deployment) -> Iterator[Problem]:
-    for file_system, lustre, offer in offered(deployment):
+    for file_system, _, offer in offered(deployment):
         if not offer.customer_key and known(file_system.kms_key) is not None:
-            message = f"{kind_of(lustre)} has the customer key {file_system.kms_key}"
-            yield Problem(path=file_system.path, message=message, fix="leave the key out, or use a persistent type")
+            message = f"{kind_of(file_system)} has the customer key {file_system.kms_key}"
+            fix = f"leave KmsKeyId (key) out, or use {DEPLOYMENT_TYPE} PERSISTENT_2"
+            yield Problem(path=file_system.path, message=message, fix=fix)
 
 
 @rule(
@@ -197,7 +240,7 @@ def lustre_has_one_subnet(deployment: Deployment) -> Iterator[Problem]:
         count = sum(subnet is not UNKNOWN for subnet in subnets)
         if count > catalog.SUBNETS or (count < catalog.SUBNETS and UNKNOWN not in subnets):
             message = f"the file system has {count} subnets"
-            yield Problem(path=file_system.path, message=message, fix="give it one, in the zone of its nodes")
+            yield Problem(path=file_system.path, message=message, fix="give SubnetIds exactly one, that of its nodes")
 
 
 @rule(
@@ -212,11 +255,10 @@ def scratch_has_no_choice_of_throughput(deployment: Deployment) -> Iterator[Prob
     for file_system, lustre, offer in offered(deployment):
         got = known(lustre.throughput_mbps_per_tib)
         if got is not None and offer.capacities and not offer.throughputs:
-            kind = kind_of(lustre)
             yield Problem(
                 path=file_system.path,
-                message=f"{kind} has a throughput of {got:,} MB/s/TiB",
-                fix=f"leave it out: {kind} has a fixed throughput",
+                message=f"{kind_of(file_system)} has a throughput of {got:,} MB/s/TiB",
+                fix=f"leave {PER_TIB} out: scratch types have a fixed throughput",
             )
 
 
@@ -233,11 +275,12 @@ def _log_faults(file_system: FileSystem, logs: Logs) -> Iterator[tuple[str, str]
     if destination is None:
         return
     if logs.level == "DISABLED":
-        yield "logs have the level DISABLED and a destination", "leave the destination out, or use WARN_ERROR"
+        fix = "leave LogConfiguration.Destination out, or use Level WARN_ERROR"
+        yield "logs have the level DISABLED and a destination", fix
         return
     fields = destination.split(":", _ARN_FIELDS - 1)
-    wanted = f"use the ARN of a log group whose name begins with {catalog.LOG_GROUPS}, or leave it out: FSx then "
-    wanted += f"writes to {catalog.LOG_GROUPS}/lustre"
+    wanted = f"set LogConfiguration.Destination to the ARN of a log group whose name begins with {catalog.LOG_GROUPS}, "
+    wanted += f"or leave it out: FSx then writes to {catalog.LOG_GROUPS}/lustre"
     if len(fields) < _ARN_FIELDS:
         if "*" not in destination:
             yield f"logs go to {destination}, which is no ARN", wanted
@@ -283,7 +326,7 @@ def properties_are_of_lustre(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=file_system.path,
                 message=f"a file system of type LUSTRE has {names}",
-                fix="leave it out, or correct FileSystemType",
+                fix=f"leave {names} out, or correct FileSystemType",
             )
 
 
@@ -305,7 +348,7 @@ def local_zones_have_the_type(deployment: Deployment) -> Iterator[Problem]:
                 yield Problem(
                     path=file_system.path,
                     message=f"PERSISTENT_2 stands in local zone {zone}",
-                    fix="ask FSx whether that zone has it, or use SCRATCH_2 or PERSISTENT_1",
+                    fix=f"ask AWS whether that zone has it, or use {DEPLOYMENT_TYPE} SCRATCH_2 or PERSISTENT_1",
                 )
 
 

@@ -5,9 +5,11 @@ SageMaker hands the mount to the node as it stands: a wrong name shows as a node
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final
 
 from hyperpod_constructs.findings import Severity
@@ -17,7 +19,7 @@ from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.model.storage import Mount
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._groups import every_group, restricted
+from hyperpod_constructs.rules._groups import Said, groups_of, place, told_once
 from hyperpod_constructs.rules._places import in_one_template, waits_for
 from hyperpod_constructs.rules._words import all_of, named
 from hyperpod_constructs.tokens import UNKNOWN, known
@@ -26,6 +28,15 @@ _MOUNT_PATH: Final = re.compile(r"(/[a-zA-Z0-9._-]+)+")
 _REQUESTED_MOUNT_PATH: Final = re.compile(r"/[a-zA-Z0-9._/-]+")
 """MountPath as CloudFormation takes it, and as the API does: with doubled and trailing slashes too."""
 _DNS_NAME: Final = re.compile(r"[a-z]+-[0-9a-f]+\.fsx\.(?P<region>[a-z0-9-]+)\..+")
+_KINDS: Final = {"lustre": "Lustre", "openzfs": "OpenZFS"}
+_CONFIGS: Final = {
+    "LUSTRE": "use FsxLustreConfig (hp.Mount kind='lustre')",
+    "OPENZFS": "use FsxOpenZfsConfig (hp.Mount kind='openzfs')",
+}
+_ATTRIBUTES: Final = {
+    "DNSName": "use its attribute DNSName (!GetAtt; CDK: attr_dns_name)",
+    "LustreMountName": "use its attribute LustreMountName (!GetAtt; CDK: attr_lustre_mount_name)",
+}
 _DEFAULT_PATHS: Final = {"lustre": "/fsx", "openzfs": "/home"}
 _VOLUME_PATH: Final = "/opt/sagemaker"
 """Where HyperPod mounts a volume beside the root. Source: SageMaker API, ClusterEbsVolumeConfig (botocore 1.44.8)."""
@@ -52,19 +63,24 @@ class _Use:
     @property
     def path(self) -> str:
         """Where a finding points."""
-        return self.cluster.path_of(self.groups[0]) if len(self.groups) == 1 else self.cluster.path
+        return place(self.cluster, self.groups)
 
     @property
     def who(self) -> str:
         """How a message begins: `group 'p5' mounts`, `groups 'a' and 'b' mount`."""
         return f"{named(*self.groups)} mount{'s' * (len(self.groups) == 1)}"
 
+    @property
+    def what(self) -> str:
+        """How a message goes on: `group 'p5' mounts Lustre`."""
+        return f"{self.who} {_KINDS[self.mount.kind]}"
+
 
 def _uses(deployment: Deployment) -> Iterator[_Use]:
     """Every different mount of each cluster."""
     for cluster in deployment.clusters:
         found: dict[Mount, list[InstanceGroup]] = {}
-        for group in (*cluster.groups, *(each.group for each in restricted(cluster))):
+        for group in groups_of(cluster):
             for mount in group.mounts if isinstance(group.mounts, tuple) else ():
                 found.setdefault(mount, []).append(group)
         for mount, groups in found.items():
@@ -81,14 +97,72 @@ def _uses(deployment: Deployment) -> Iterator[_Use]:
 )
 def mount_paths_are_legal(deployment: Deployment) -> Iterator[Problem]:
     for use in _uses(deployment):
-        pattern = _REQUESTED_MOUNT_PATH if use.cluster.requested else _MOUNT_PATH
         folder = known(use.mount.path)
-        if folder is not None and not pattern.fullmatch(folder):
-            yield Problem(
-                path=use.path,
-                message=f"{use.who} {use.mount.kind} at {folder!r}",
-                fix="use names of letters, digits, dots, underscores and hyphens, each after one slash: /fsx",
-            )
+        if folder is not None and not _is_legal(folder, use.cluster):
+            wrong, fix = _path_fault(folder)
+            yield Problem(path=use.path, message=f"{use.what} at {folder!r}{wrong}", fix=fix)
+
+
+def _is_legal(folder: str, cluster: Cluster) -> bool:
+    pattern = _REQUESTED_MOUNT_PATH if cluster.requested else _MOUNT_PATH
+    return pattern.fullmatch(folder) is not None
+
+
+def _plain(folder: str) -> str:
+    """The same folder without doubled and trailing slashes and without . and .. in its path."""
+    return posixpath.normpath(f"/{folder.strip('/')}")
+
+
+def _path_fault(folder: str) -> tuple[str, str]:
+    """What a message adds to an illegal path, and the fix."""
+    plain = f"/{'/'.join(name for name in folder.split('/') if name)}"
+    if _MOUNT_PATH.fullmatch(plain):
+        faults = {
+            "no slash at its beginning": not folder.startswith("/"),
+            "two slashes in a row": "//" in folder,
+            "a slash at its end": folder.endswith("/"),
+        }
+        wrong = all_of(name for name, is_so in faults.items() if is_so)
+        return f", which has {wrong}", f"use MountPath (path) {plain}"
+    fix = "use MountPath (path) of letters, digits, dots, underscores and hyphens, each name after one slash: /fsx"
+    return "", fix
+
+
+_SYSTEM_FOLDERS: Final = frozenset(
+    f"/{name}"
+    for name in (
+        *("bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "root", "run", "sbin", "sys", "tmp", "usr"),
+        *("usr/bin", "usr/lib", "usr/local", "usr/sbin", "var", "var/lib", "var/log", "opt/ml", "opt/slurm"),
+    )
+)
+"""Folders that the system of a node, HyperPod's agents and Slurm run from: /opt/ml has the configuration that scripts
+read, /opt/slurm is Slurm."""
+
+
+def _place_faults(cluster: Cluster, group: InstanceGroup) -> Iterator[Said]:
+    """Each mount that takes the place of something, or hides where it goes."""
+    for mount in group.mounts if isinstance(group.mounts, tuple) else ():
+        folder = known(mount.path)
+        if folder is None or not _is_legal(folder, cluster):
+            continue
+        kind, real = _KINDS[mount.kind], _plain(folder)
+        if real == "/" or real in _SYSTEM_FOLDERS:
+            fix = "use MountPath (path) of a folder of its own, such as /fsx"
+            yield Said(after=f": {kind} at {folder} hides what the node runs from", fix=fix)
+        elif {".", ".."} & set(folder.split("/")):
+            yield Said(after=f": {kind} at {folder}, which means {real}", fix=f"use MountPath (path) {real}")
+
+
+@rule(
+    "HP3055",
+    Severity.WARNING,
+    title="Mount hides a folder that the node runs from, or its path is not what it seems",
+    because="a mount covers what is in its folder, and the service takes any folder; what it makes of . and .. is not "
+    "documented",
+    source=f"{_MOUNT_API}, MountPath; inferred from how Linux mounts",
+)
+def mounts_have_a_place_of_their_own(deployment: Deployment) -> Iterator[Problem]:
+    yield from told_once(deployment, _place_faults, with_restricted=True)
 
 
 # --- Names of the file system
@@ -110,7 +184,7 @@ def _name_faults(deployment: Deployment, mount: Mount) -> Iterator[tuple[str, st
         if found := _misnamed(deployment, given, wanted):
             path, attribute = found
             shown = "id (Ref)" if attribute == "Ref" else attribute
-            yield f"with {what} from the {shown} of {path}", f"use its attribute {wanted}"
+            yield f"with {what} from the {shown} of {path}", _ATTRIBUTES[wanted]
     named_by = deployment.file_system(mount.file_system), deployment.file_system(known(mount.mount_name) or "")
     if None not in named_by and named_by[0] != named_by[1]:
         message = f"with the DNS name of {mount.file_system} and the mount name of {mount.mount_name}"
@@ -127,7 +201,7 @@ def _name_faults(deployment: Deployment, mount: Mount) -> Iterator[tuple[str, st
 def mounts_name_one_file_system(deployment: Deployment) -> Iterator[Problem]:
     for use in _uses(deployment):
         for message, fix in _name_faults(deployment, use.mount):
-            yield Problem(path=use.path, message=f"{use.who} {use.mount.kind} {message}", fix=fix)
+            yield Problem(path=use.path, message=f"{use.what} {message}", fix=fix)
 
 
 def _written_names(deployment: Deployment) -> Iterator[tuple[_Use, str, bool]]:
@@ -157,7 +231,7 @@ def mount_names_can_be(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=use.path,
                 message=f"{use.who} {use.mount.file_system} by the mount name {name!r}, which it cannot have",
-                fix="use its attribute LustreMountName",
+                fix=_ATTRIBUTES["LustreMountName"],
             )
 
 
@@ -176,14 +250,14 @@ def names_are_read(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=use.path,
                 message=f"{use.who} {owner.path} by the DNS name {written}, which is a guess",
-                fix="use its attribute DNSName",
+                fix=_ATTRIBUTES["DNSName"],
             )
     for use, name, certain in _written_names(deployment):
         if not certain:
             yield Problem(
                 path=use.path,
                 message=f"{use.who} {use.mount.file_system} by the mount name {name!r}, which is a guess",
-                fix="use its attribute LustreMountName",
+                fix=_ATTRIBUTES["LustreMountName"],
             )
 
 
@@ -200,11 +274,10 @@ def mounts_fit_their_file_system(deployment: Deployment) -> Iterator[Problem]:
         kind = "LUSTRE" if deployment.file_system(mount.file_system) else other.kind if other else None
         if kind is None or kind == mount.kind.upper():
             continue
-        configs = {"LUSTRE": "use FsxLustreConfig", "OPENZFS": "use FsxOpenZfsConfig"}
         yield Problem(
             path=use.path,
-            message=f"{use.who} {mount.file_system} as {mount.kind}, but it is {kind}",
-            fix=configs.get(kind, "mount it in a lifecycle script: InstanceStorageConfigs has no such kind"),
+            message=f"{use.who} {mount.file_system} as {_KINDS[mount.kind]}, but its FileSystemType is {kind}",
+            fix=_CONFIGS.get(kind, "mount it in a lifecycle script: InstanceStorageConfigs has no such kind"),
         )
 
 
@@ -229,35 +302,44 @@ def mounts_stay_in_the_region(deployment: Deployment) -> Iterator[Problem]:
 # --- Folders and orchestrators
 
 
+_APART: Final = "give each a MountPath (path) of its own, none inside another"
+
+
 def _folders(group: InstanceGroup) -> Iterator[tuple[str, str]]:
-    """What a group mounts where, as far as known."""
+    """What a group mounts where, as far as known, without the faults of paths that other rules name."""
     for volume in group.volumes if isinstance(group.volumes, tuple) else ():
         if volume.root is False:
             yield _VOLUME_PATH, "the volume"
     for mount in group.mounts if isinstance(group.mounts, tuple) else ():
         folder = _DEFAULT_PATHS[mount.kind] if mount.path is None else mount.path
-        if isinstance(folder, str):
-            yield folder, mount.kind
+        if isinstance(folder, str) and folder.startswith("/"):
+            yield _plain(folder), _KINDS[mount.kind]
+
+
+def _folder_faults(_: Cluster, group: InstanceGroup) -> Iterator[Said]:
+    """Each two things of which one stands in the place of the other, or inside it."""
+    for (folder, what), (other, other_what) in combinations(_folders(group), 2):
+        # Two of one kind are too many wherever they are.
+        if what == other_what:
+            continue
+        if folder == other:
+            yield Said(after=f": {what} and {other_what} at {folder}", fix=_APART)
+        elif other.startswith(f"{folder}/"):
+            yield Said(after=f": {other_what} at {other}, inside {what} at {folder}", fix=_APART)
+        elif folder.startswith(f"{other}/"):
+            yield Said(after=f": {what} at {folder}, inside {other_what} at {other}", fix=_APART)
 
 
 @rule(
     "HP3044",
     Severity.WARNING,
-    title="Two things are mounted at one folder of a node",
-    because="the later one hides the earlier; a volume beside the root stands at /opt/sagemaker, and folders that are "
-    "left out are /fsx for Lustre and /home for OpenZFS",
+    title="Two things are mounted at one folder of a node, or one inside the other",
+    because="the later one hides the earlier, and nothing says which is later; a volume beside the root stands at "
+    "/opt/sagemaker, and folders that are left out are /fsx for Lustre and /home for OpenZFS",
     source=f"{_MOUNT_API}; the same, ClusterEbsVolumeConfig",
 )
 def folders_hold_one_mount(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path in every_group(deployment):
-        by_folder: dict[str, list[str]] = {}
-        for folder, what in _folders(group):
-            by_folder.setdefault(folder, []).append(what)
-        for folder, kinds in by_folder.items():
-            # Two of one kind are too many wherever they are.
-            if len(set(kinds)) > 1:
-                message = f"{named(group)} has {all_of(dict.fromkeys(kinds))} at {folder}"
-                yield Problem(path=path, message=message, fix="mount each at a folder of its own")
+    yield from told_once(deployment, _folder_faults, with_restricted=True)
 
 
 @rule(
@@ -272,7 +354,7 @@ def mounts_are_for_slurm_by_api(deployment: Deployment) -> Iterator[Problem]:
     for use in _uses(deployment):
         cluster = use.cluster
         if isinstance(cluster.orchestrator, Eks):
-            where, fix = "an EKS cluster", "leave it out, and give pods a volume of the FSx CSI driver"
+            where, fix = "an EKS cluster", "leave the mount out, and give pods a volume of the FSx CSI driver"
         elif cluster.orchestrator is None and all(group.node_type is None for group in cluster.groups):
             where, fix = (
                 "a Slurm cluster without SlurmConfig",
@@ -280,7 +362,7 @@ def mounts_are_for_slurm_by_api(deployment: Deployment) -> Iterator[Problem]:
             )
         else:
             continue
-        yield Problem(path=use.path, message=f"{use.who} {use.mount.kind} in {where}", fix=fix)
+        yield Problem(path=use.path, message=f"{use.what} in {where}", fix=fix)
 
 
 # --- Order
@@ -301,7 +383,8 @@ def clusters_wait_for_their_storage(deployment: Deployment) -> Iterator[Problem]
             yield Problem(
                 path=cluster.path,
                 message=f"the cluster does not wait for {all_of(late)}",
-                fix=f"let the cluster depend on {'it' if len(late) == 1 else 'them'} (DependsOn)",
+                fix=f"let the cluster depend on {'it' if len(late) == 1 else 'them'} (DependsOn; CDK: "
+                "node.add_dependency)",
             )
 
 
@@ -322,8 +405,12 @@ def _late_associations(deployment: Deployment, cluster: Cluster) -> Iterator[str
 
 
 def _late_file_systems(deployment: Deployment, cluster: Cluster) -> Iterator[str]:
-    """File systems of the cluster's template that only its scripts can mount, and that may be made after it."""
-    if _mounted(cluster) or not any(_has_script(group) for group in cluster.groups):
+    """File systems of the cluster's template that only its scripts can mount, and that may be made after it.
+
+    On EKS pods mount them, and those come later.
+    """
+    on_eks = isinstance(cluster.orchestrator, Eks)
+    if on_eks or _mounted(cluster) or not any(_has_script(group) for group in cluster.groups):
         return
     paths = [each.path for each in deployment.file_systems] + [each.path for each in deployment.other_file_systems]
     for path in paths:

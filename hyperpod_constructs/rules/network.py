@@ -172,7 +172,9 @@ def _off(vpc: Vpc) -> list[str]:
 
 
 def _private_names(deployment: Deployment, vpc: Vpc) -> list[str]:
-    """Endpoints of a VPC that certainly ask for private names."""
+    """Endpoints of a VPC that certainly ask for private names, and in vain if the VPC lacks what they need."""
+    if not vpc.complete:
+        return []
     endpoints = (each for each in deployment.routing.endpoints if each.kind == "Interface" and each.private_dns is True)
     return [each.path for each in endpoints if each.vpc == vpc.path]
 
@@ -292,7 +294,8 @@ def nodes_reach_the_control_plane(deployment: Deployment) -> Iterator[Problem]:
             if closed:
                 yield Problem(
                     path=path,
-                    message=f"security groups of {owner} and of EKS cluster {plane.path} do not let {all_of(closed)}",
+                    message=f"security groups of {owner} and of EKS cluster {plane.path} do not let "
+                    f"{' or '.join(closed)}",
                     fix="add the EKS cluster's ClusterSecurityGroupId to SecurityGroupIds, or rules for both ways "
                     "that name the groups",
                 )
@@ -311,5 +314,8 @@ def _closed(deployment: Deployment, placement: VpcPlacement, plane: ControlPlane
     called = passes(servers, "egress", _KUBELET_PORT, peers=mine, subnets=subnets) and passes(
         nodes, "ingress", _KUBELET_PORT, peers=its, subnets=its_subnets
     )
-    ways = {f"nodes call tcp {_API_PORT} there": calls, f"the control plane call tcp {_KUBELET_PORT} of nodes": called}
+    ways = {
+        f"nodes call tcp {_API_PORT} of the control plane": calls,
+        f"the control plane call tcp {_KUBELET_PORT} of nodes": called,
+    }
     return [way for way, is_open in ways.items() if not is_open]

@@ -1,7 +1,4 @@
-"""Whether the groups of a cluster make a Slurm or EKS cluster, and whether the cluster says what it needs to.
-
-HP20xx: roles and partitions of Slurm. HP21xx: provisioning and Slurm's options. HP22xx: the cluster's network and name.
-"""
+"""Whether the groups of a cluster make a Slurm or EKS cluster: HP20xx."""
 
 from __future__ import annotations
 
@@ -11,19 +8,21 @@ from hyperpod_constructs.catalog import limits
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
-from hyperpod_constructs.model.orchestration import Eks, Slurm
+from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._words import named
+from hyperpod_constructs.rules.provisioning import CONTINUOUS
 from hyperpod_constructs.tokens import UNKNOWN
 
-CONTINUOUS = "Continuous"
 AUTOMATIC_PARTITION = "dev"
 """HyperPod makes this partition by itself and puts every node into it."""
+
+NODE_TYPE = "SlurmConfig: {NodeType: Controller}, Login or Compute"
+"""How messages ask for the role of a group in a Slurm cluster."""
 
 _REFERENCE = "SageMaker developer guide, sagemaker-hyperpod-ref (2026)"
 _SCALING = "SageMaker developer guide, sagemaker-hyperpod-scaling-slurm (October 2026)"
 _MIGRATION = "SageMaker developer guide, sagemaker-hyperpod-slurm-api-config-migration (October 2026)"
-_PREREQUISITES = "SageMaker developer guide, sagemaker-hyperpod-prerequisites (October 2026)"
 
 
 def _slurm(deployment: Deployment) -> Iterator[Cluster]:
@@ -106,7 +105,7 @@ def clusters_have_one_login_group_at_most(deployment: Deployment) -> Iterator[Pr
             yield Problem(
                 path=cluster.path,
                 message=f"{len(logins)} login groups: {_listed(logins)}",
-                fix="keep one and raise its count",
+                fix="keep one and raise its InstanceCount (count=)",
             )
 
 
@@ -130,8 +129,8 @@ def continuous_groups_have_roles(deployment: Deployment) -> Iterator[Problem]:
         if cluster.provisioning == CONTINUOUS:
             yield Problem(
                 path=cluster.path,
-                message=f"Continuous provisioning, but no node type for {_listed(without)}",
-                fix="give each group a node type (SlurmConfig): Controller, Login or Compute; an old cluster on "
+                message=f"Continuous provisioning, but no SlurmConfig for {_listed(without)}",
+                fix=f"give each group {NODE_TYPE}; an old cluster on "
                 "provisioning_parameters.json must leave NodeProvisioningMode out",
             )
 
@@ -149,8 +148,8 @@ def all_groups_have_roles_or_none(deployment: Deployment) -> Iterator[Problem]:
         if cluster.provisioning is None and len(without) < len(cluster.groups):
             yield Problem(
                 path=cluster.path,
-                message=f"no node type for {_listed(without)}, unlike the other groups",
-                fix="give every group a node type (SlurmConfig): Controller, Login or Compute; or give it to none",
+                message=f"no SlurmConfig for {_listed(without)}, unlike the other groups",
+                fix=f"give every group {NODE_TYPE}, or give it to none",
             )
 
 
@@ -168,7 +167,7 @@ def compute_groups_have_one_partition(deployment: Deployment) -> Iterator[Proble
             yield Problem(
                 path=path,
                 message=f"{named(group)} has {got}",
-                fix="name exactly one partition; several groups may share it",
+                fix="write PartitionNames with exactly one name (partition=); several groups may share it",
             )
 
 
@@ -186,7 +185,7 @@ def partitions_are_for_compute_groups(deployment: Deployment) -> Iterator[Proble
             yield Problem(
                 path=path,
                 message=f"{named(group)} is a {group.node_type} group with partition {names[0]!r}",
-                fix="leave the partition out: it is for Compute groups",
+                fix="leave PartitionNames out: it is for Compute groups",
             )
 
 
@@ -219,7 +218,7 @@ def partitions_leave_the_automatic_name(deployment: Deployment) -> Iterator[Prob
             yield Problem(
                 path=path,
                 message=f"{named(group)} has partition {AUTOMATIC_PARTITION!r}, which HyperPod makes by itself",
-                fix="use another name, such as 'train'",
+                fix="use another name in PartitionNames (partition=), such as train",
             )
 
 
@@ -241,7 +240,7 @@ def eks_groups_have_no_slurm_fields(deployment: Deployment) -> Iterator[Problem]
             yield Problem(
                 path=path,
                 message=f"{named(group)} of an EKS cluster has {' and '.join(found)}",
-                fix="leave node type and partitions out, or use Slurm as orchestrator",
+                fix="leave SlurmConfig out, or use Orchestrator: {Slurm: {}}",
             )
 
 
@@ -259,7 +258,7 @@ def slurm_roles_have_a_slurm_orchestrator(deployment: Deployment) -> Iterator[Pr
         if cluster.orchestrator is None and with_role:
             yield Problem(
                 path=cluster.path,
-                message=f"no orchestrator, but a node type for {_listed(with_role)}",
+                message=f"no Orchestrator, but SlurmConfig for {_listed(with_role)}",
                 fix="add Orchestrator: {Slurm: {}}",
             )
 
@@ -288,178 +287,19 @@ def slurm_clusters_have_no_eks_fields(deployment: Deployment) -> Iterator[Proble
 
 
 @rule(
-    "HP2101",
-    Severity.ERROR,
-    title="SlurmConfigStrategy together with Continuous provisioning",
-    because="the service refuses any strategy there; a Continuous cluster always merges",
-    source=_SCALING,
-)
-def continuous_clusters_have_no_strategy(deployment: Deployment) -> Iterator[Problem]:
-    for cluster in deployment.clusters:
-        slurm = cluster.orchestrator
-        if isinstance(slurm, Slurm) and isinstance(slurm.strategy, str) and cluster.provisioning == CONTINUOUS:
-            yield Problem(
-                path=cluster.path,
-                message=f"SlurmConfigStrategy is {slurm.strategy} with NodeProvisioningMode: Continuous",
-                fix="leave SlurmConfigStrategy out: Orchestrator: {Slurm: {}}",
-            )
-
-
-@rule(
-    "HP2102",
+    "HP2013",
     Severity.WARNING,
-    title="The provisioning mode is left out",
-    because="AWS's pages of October 2026 call Continuous the default for new clusters, the API names no default, and "
-    "what happens to a request without SlurmConfig is open; the pages differ on SlurmConfigStrategy too",
-    source="SageMaker developer guide, sagemaker-hyperpod-scaling-slurm and -scaling-eks (October 2026)",
+    title="A login group has no instance",
+    because="a cluster comes into service with its controller and, if it declares a login group, one login node; what "
+    "happens to a login group without any is not documented",
+    source=f"{_SCALING}; inferred",
 )
-def clusters_write_their_provisioning(deployment: Deployment) -> Iterator[Problem]:
-    for cluster in deployment.clusters:
-        if cluster.provisioning is not None or cluster.orchestrator is UNKNOWN:
-            continue
-        slurm = cluster.orchestrator
-        bare = isinstance(slurm, Slurm) and slurm.strategy is None
-        yield Problem(
-            path=cluster.path,
-            message="NodeProvisioningMode and SlurmConfigStrategy are left out"
-            if bare
-            else "NodeProvisioningMode is left out",
-            fix=_provisioning_fix(cluster),
-        )
-
-
-def _provisioning_fix(cluster: Cluster) -> str:
-    if isinstance(cluster.orchestrator, Eks):
-        return "write NodeProvisioningMode: Continuous, unless the cluster already runs without it"
-    if cluster.orchestrator is None and all(group.node_type is None for group in cluster.groups):
-        return (
-            "for a new cluster give every group a node type (SlurmConfig) and write NodeProvisioningMode: Continuous; "
-            "leave a running one on provisioning_parameters.json as it is"
-        )
-    return (
-        "write NodeProvisioningMode: Continuous without SlurmConfigStrategy; for a cluster that already runs without "
-        "it write SlurmConfigStrategy: Merge instead"
-    )
-
-
-@rule(
-    "HP2103",
-    Severity.WARNING,
-    title="An accounting database, and the cluster does not ask for Continuous provisioning",
-    because="the database is for clusters with Continuous provisioning only; whether leaving the mode out gives such a "
-    "cluster is not confirmed",
-    source="SageMaker API, ClusterAccountingDatabase (botocore 1.44.8)",
-)
-def accounting_databases_have_continuous_provisioning(deployment: Deployment) -> Iterator[Problem]:
-    for cluster in deployment.clusters:
-        slurm = cluster.orchestrator
-        if not isinstance(slurm, Slurm) or cluster.provisioning is not None:
-            continue
-        if slurm.accounting is not None and slurm.accounting is not UNKNOWN:
-            yield Problem(
-                path=cluster.path,
-                message=f"accounting database {slurm.accounting.endpoint!r}, but NodeProvisioningMode is left out",
-                fix="write NodeProvisioningMode: Continuous, or leave AccountingDatabase out to keep accounting on the "
-                "controller",
-            )
-
-
-@rule(
-    "HP2201",
-    Severity.ERROR,
-    title="An EKS cluster has no VpcConfig",
-    because="nodes join the EKS cluster through a network of the account; adding it later replaces the cluster",
-    source="SageMaker developer guide, sagemaker-hyperpod-eks-operate-cli-command-create-cluster (October 2026)",
-)
-def eks_clusters_have_a_network(deployment: Deployment) -> Iterator[Problem]:
-    for cluster in deployment.clusters:
-        if isinstance(cluster.orchestrator, Eks) and cluster.placement is None:
-            yield Problem(
-                path=cluster.path,
-                message="VpcConfig is left out of an EKS cluster",
-                fix="add VpcConfig with 1 to 16 private subnets of the EKS cluster's VPC and 1 to 5 security groups",
-            )
-
-
-@rule(
-    "HP2202",
-    Severity.ERROR,
-    title="A group has a network of its own in a Slurm cluster without VpcConfig",
-    because="without VpcConfig the nodes stand in the service's network, where OverrideVpcConfig is refused",
-    source=_PREREQUISITES,
-)
-def own_networks_need_that_of_the_cluster(deployment: Deployment) -> Iterator[Problem]:
+def login_groups_have_an_instance(deployment: Deployment) -> Iterator[Problem]:
     for cluster in _slurm(deployment):
-        for group in cluster.groups:
-            if cluster.placement is None and group.placement is not None and group.placement is not UNKNOWN:
+        for group in _of_role(cluster, "Login"):
+            if group.instances == 0:
                 yield Problem(
                     path=cluster.path_of(group),
-                    message=f"{named(group)} has OverrideVpcConfig, but its cluster has no VpcConfig",
-                    fix="add VpcConfig to the cluster before it is created: later it means replacement",
+                    message=f"{named(group)} has 0 login nodes",
+                    fix="use InstanceCount 1 or more, or leave the group out",
                 )
-
-
-@rule(
-    "HP2203",
-    Severity.ERROR,
-    title="A group mounts a file system in a Slurm cluster without VpcConfig",
-    because="without VpcConfig the nodes stand in the service's network, which no FSx file system can be reached from",
-    source=_PREREQUISITES,
-)
-def mounts_need_a_network(deployment: Deployment) -> Iterator[Problem]:
-    for cluster in _slurm(deployment):
-        for group in cluster.groups:
-            if cluster.placement is None and isinstance(group.mounts, tuple) and group.mounts:
-                kinds = " and ".join(dict.fromkeys(str(mount.kind) for mount in group.mounts))
-                yield Problem(
-                    path=cluster.path_of(group),
-                    message=f"{named(group)} mounts {kinds}, but its cluster has no VpcConfig",
-                    fix="add VpcConfig to the cluster before it is created: later it means replacement",
-                )
-
-
-@rule(
-    "HP2204",
-    Severity.WARNING,
-    title="The cluster's name is left out",
-    because="a fixed name is the seat belt: without it a change of VpcConfig builds a second cluster beside the first "
-    "and then deletes the first, with it the change is refused and the running cluster lives (inferred)",
-    source="AWS::SageMaker::Cluster schema, createOnlyProperties (2026-10-20)",
-)
-def clusters_have_a_fixed_name(deployment: Deployment) -> Iterator[Problem]:
-    for cluster in deployment.clusters:
-        if cluster.name is None:
-            yield Problem(
-                path=cluster.path,
-                message="ClusterName is left out",
-                fix="write ClusterName on a new cluster; adding it to a running one replaces that",
-            )
-
-
-@rule(
-    "HP2205",
-    Severity.ERROR,
-    title="Two clusters have one name",
-    because="names are unique in an account and Region: the second create is refused as ResourceInUse",
-    source="SageMaker API, CreateCluster, ClusterName (botocore 1.44.8)",
-)
-def cluster_names_are_unique(deployment: Deployment) -> Iterator[Problem]:
-    first: dict[tuple[str, ...], str] = {}
-    for cluster in deployment.clusters:
-        place = deployment.locations.get(cluster.path)
-        if cluster.account and cluster.region:
-            where: tuple[str, ...] = (cluster.account, cluster.region)
-        elif place:
-            # Stacks of one file go to one place; what is known of no place is compared with nothing.
-            where = (place.file,)
-        else:
-            continue
-        if not isinstance(cluster.name, str) or cluster.conditional:
-            continue  # clusters under conditions may exclude each other
-        other = first.setdefault((*where, cluster.name), cluster.path)
-        if other != cluster.path:
-            yield Problem(
-                path=cluster.path,
-                message=f"cluster {cluster.name!r} has the name of {other}",
-                fix="give each cluster of an account and Region a name of its own",
-            )

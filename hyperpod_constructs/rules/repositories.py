@@ -14,13 +14,14 @@ from typing import Final
 from hyperpod_constructs.catalog import lustre as catalog
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Deployment
-from hyperpod_constructs.model.storage import Association, DataRepository, FileSystem, Lustre, OldLink
+from hyperpod_constructs.model.storage import Association, DataRepository, FileSystem, OldLink
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._lustre import is_linked, kind_of, offered
+from hyperpod_constructs.rules._lustre import DEPLOYMENT_TYPE, STORAGE_TYPE, is_linked, kind_of, offered
 from hyperpod_constructs.rules._words import all_of
 from hyperpod_constructs.tokens import UNKNOWN
 
 _LUSTRE_API: Final = "FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.8)"
+_LINKABLE_VERSION: Final = "FileSystemTypeVersion (version) '2.15'"
 _ID: Final = re.compile(r"fs-[0-9a-f]+")
 
 
@@ -42,21 +43,26 @@ def _overlap_faults(linked: Sequence[DataRepository]) -> Iterator[tuple[str, str
     if len(linked) > most:
         yield f"the file system has {len(linked)} links to S3", f"use at most {most}"
     for one, other in _overlaps(each.folder for each in linked):
-        yield f"folders {one} and {other} overlap", "link folders of which none is or holds another"
+        fix = "use FileSystemPath (folder) of which none is or holds another"
+        yield f"folders {one} and {other} overlap", fix
     for one, other in _overlaps(each.s3_uri for each in linked):
-        yield f"{one} and {other} overlap", "link prefixes of which none is or holds another"
+        yield f"{one} and {other} overlap", "use DataRepositoryPath (s3_uri) of which none is or holds another"
 
 
-def _type_faults(lustre: Lustre, offer: catalog.Offer) -> Iterator[tuple[str, str]]:
+def _type_faults(file_system: FileSystem, offer: catalog.Offer) -> Iterator[tuple[str, str]]:
     """Message and fix where a type or version cannot be linked."""
+    lustre = file_system.lustre
     if not offer.repository:
-        yield f"{kind_of(lustre)} cannot be linked to S3", "use PERSISTENT_2 on SSD, or leave the links out"
+        tiered = lustre.storage_type == "INTELLIGENT_TIERING"
+        others = f"{DEPLOYMENT_TYPE} SCRATCH_2, PERSISTENT_1 or PERSISTENT_2 with {_LINKABLE_VERSION}"
+        fix = f"use {f'{STORAGE_TYPE} SSD' if tiered else others}, or leave the links out"
+        yield f"{kind_of(file_system)} cannot be linked to S3", fix
     elif UNKNOWN not in {lustre.version, lustre.metadata_iops}:
         version = lustre.version or offer.version_without_choice(metadata=lustre.metadata_iops is not None)
         # That a type has no such version is another rule's business.
         if version == "2.10" and version in offer.versions:
             said = "2.10" if lustre.version else "2.10, the version that is taken where none is given,"
-            yield f"Lustre {said} cannot be linked to S3", "use 2.15"
+            yield f"Lustre {said} cannot be linked to S3", f"use {_LINKABLE_VERSION}"
 
 
 def _linked_elsewhere(deployment: Deployment) -> Iterator[tuple[str, list[Association]]]:
@@ -82,7 +88,7 @@ def repositories_can_be_linked(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(path=file_system.path, message=message, fix=fix)
     for file_system, lustre, offer in offered(deployment):
         in_any_form = lustre.storage_type == "INTELLIGENT_TIERING" and is_linked(file_system)
-        for message, fix in _type_faults(lustre, offer) if file_system.repositories or in_any_form else ():
+        for message, fix in _type_faults(file_system, offer) if file_system.repositories or in_any_form else ():
             yield Problem(path=file_system.path, message=message, fix=fix)
     for file_system_id, linked in _linked_elsewhere(deployment):
         for message, fix in _overlap_faults([each.repository for each in linked]):
@@ -208,7 +214,7 @@ def associations_are_made_in_turn(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"nothing says in which order {all_of(names)} of {file_system} are made",
-                fix="let each of them depend on the one before (DependsOn)",
+                fix="let each of them depend on the one before (DependsOn; CDK: node.add_dependency)",
             )
 
 
@@ -243,7 +249,8 @@ def associations_name_lustre_by_id(deployment: Deployment) -> Iterator[Problem]:
         path, _, attribute = str(each.file_system).rpartition(".")
         if other is not None:
             message = f"FileSystemId is that of {other.path}, which is {other.kind}"
-            yield Problem(path=each.path, message=message, fix="name a file system of type LUSTRE")
+            fix = "use the id of a file system of type LUSTRE as FileSystemId"
+            yield Problem(path=each.path, message=message, fix=fix)
         elif deployment.file_system(path) is not None:
             message = f"FileSystemId is the {attribute} of {path}"
-            yield Problem(path=each.path, message=message, fix="use its id: what Ref gives")
+            yield Problem(path=each.path, message=message, fix="use its id: what !Ref gives (CDK: ref)")

@@ -20,6 +20,7 @@ from hyperpod_constructs.rules._places import (
     is_all_known,
     is_one_vpc,
     known_subnets,
+    let_wait,
     placements_of,
     waits_for,
 )
@@ -36,14 +37,14 @@ def _late_gateways(deployment: Deployment) -> Iterator[tuple[str, str, str]]:
     """What needs an internet gateway before it is certainly attached: path, what it is, the attachment."""
     routing = deployment.routing
     for route in routing.routes:
-        attachments = [each.path for each in routing.attachments if each.gateway == route.gateway]
+        attachments = [each.path for each in routing.internet if each.gateway == route.gateway]
         in_time = (waits_for(deployment, route.path, route.after, path) for path in attachments)
         if isinstance(route.gateway, str) and attachments and not any(in_time):
             yield route.path, "the route", attachments[0]
     for nat in routing.nat_gateways:
         subnet = deployment.subnet(nat.subnet) if nat.subnet is not None else None
         vpc = subnet.vpc if subnet and nat.private is False else None
-        attachments = [each.path for each in routing.attachments if isinstance(vpc, str) and each.vpc == vpc]
+        attachments = [each.path for each in routing.internet if isinstance(vpc, str) and each.vpc == vpc]
         in_time = (waits_for(deployment, nat.path, nat.after, path) for path in attachments)
         if attachments and not any(in_time):
             yield nat.path, "the NAT gateway", attachments[0]
@@ -74,7 +75,7 @@ def networks_are_built_in_order(deployment: Deployment) -> Iterator[Problem]:
         yield Problem(
             path=path,
             message=f"{what} does not wait for {other}",
-            fix=f"let it depend on {other}",
+            fix=let_wait("it", [other]),
         )
 
 
@@ -84,9 +85,9 @@ def _attached_elsewhere(deployment: Deployment) -> Iterator[tuple[str, str, str]
     vpcs = {vpc.path for vpc in routing.vpcs if vpc.complete}
     gateways = {gateway.path for gateway in routing.gateways if gateway.complete}
     tables = {table.path: table.vpc for table in routing.tables}
-    undecided = any(each.gateway is UNKNOWN or not is_one_vpc(deployment, each.vpc) for each in routing.attachments)
+    undecided = any(each.gateway is UNKNOWN or not is_one_vpc(deployment, each.vpc) for each in routing.internet)
     for route in routing.routes if not undecided else ():
-        attachments = [each for each in routing.attachments if each.gateway == route.gateway]
+        attachments = [each for each in routing.internet if each.gateway == route.gateway]
         vpc = tables.get(route.table) if isinstance(route.table, str) else None
         here = isinstance(route.gateway, str) and is_all_known(deployment, route.path, route.gateway)
         if here and route.gateway in gateways and not attachments:
@@ -97,7 +98,7 @@ def _attached_elsewhere(deployment: Deployment) -> Iterator[tuple[str, str, str]
             yield route.path, message, f"attach the gateway to {vpc}, or use the gateway of that VPC"
     for nat in routing.nat_gateways if not undecided else ():
         subnet = deployment.subnet(nat.subnet) if nat.subnet is not None else None
-        attached = {each.vpc for each in routing.attachments}
+        attached = {each.vpc for each in routing.internet}
         vpc = subnet.vpc if subnet else None
         if vpc not in vpcs or vpc in attached or nat.private is not False:
             continue
@@ -186,5 +187,5 @@ def clusters_wait_for_their_way_out(deployment: Deployment) -> Iterator[Problem]
             yield Problem(
                 path=cluster.path,
                 message=f"the cluster does not wait for {shown}, by which its nodes reach the outside",
-                fix=f"let the cluster depend on {all_of(late)}",
+                fix=let_wait("the cluster", late),
             )

@@ -7,156 +7,41 @@ much is worse: everybody who can run a job on a node can use it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import zip_longest
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
-from hyperpod_constructs.catalog.permissions import (
-    INTERFACE_CHANGE,
-    INTERFACE_DESCRIBE,
-    INTERFACE_TAG,
-    NODE_ACTIONS,
-    NODE_POLICY,
-)
+from hyperpod_constructs.catalog import policies
+from hyperpod_constructs.catalog.permissions import EKS_NODE_ACTIONS, INTERFACE_TAG, NODE_ACTIONS, NODE_POLICY
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
-from hyperpod_constructs.model.identity import Role, Statement
+from hyperpod_constructs.model.identity import Role
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
-from hyperpod_constructs.model.orchestration import Eks
+from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._words import named
-from hyperpod_constructs.tokens import UNKNOWN, Unknown, known
+from hyperpod_constructs.rules._permissions import (
+    INTERFACES,
+    cure,
+    granted,
+    lacking,
+    node_roles,
+    power,
+    users,
+    without_policies,
+)
+from hyperpod_constructs.rules._scripts import ScriptSource
+from hyperpod_constructs.rules._words import all_of, named
+from hyperpod_constructs.rules.script_access import told_to_take_the_node_policy
+from hyperpod_constructs.tokens import UNKNOWN, known
 
 _SERVICE: Final = "sagemaker.amazonaws.com"
+_ARN_WITH_PATH: Final = re.compile(r"arn:[^:]+:iam::\d{12}:role/.+/[^/]+")
+_SHOWN: Final = 3
 _PREREQUISITES: Final = "SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam"
-
-_ARN_FIELDS: Final = 6
-_INTERFACES: Final = "arn:*:ec2:*:*:network-interface/*"
-
-_ADMINISTRATOR: Final = "AdministratorAccess"
-_WRITES: Final = (
-    "s3:PutObject",
-    "s3:PutObjectAcl",
-    "s3:DeleteObject",
-    "s3:DeleteObjectVersion",
-)
-_WILDCARD: Final = re.compile(r"[*?]")
-_CONTROLS: Final = ("s3:PutBucketPolicy", "s3:PutBucketAcl", "s3:DeleteBucketPolicy", "s3:PutReplicationConfiguration")
-"""Actions on a bucket by which a node could give itself the others, or have objects written."""
-
-_UNDERSTOOD: Final[dict[str, tuple[Statement, ...]]] = {
-    NODE_POLICY: (
-        Statement(allow=True, actions=NODE_ACTIONS),
-        Statement(allow=True, actions=("s3:ListBucket", "s3:GetObject"), resources=("arn:aws:s3:::sagemaker-*",)),
-    ),
-    "AmazonSSMManagedInstanceCore": (Statement(allow=True, actions=("ssm:*", "ssmmessages:*", "ec2messages:*")),),
-    "AmazonPrometheusRemoteWriteAccess": (Statement(allow=True, actions=("aps:RemoteWrite",)),),
-    _ADMINISTRATOR: (Statement(allow=True, actions=("*",)),),
-}
-"""Managed policies of which enough is known to say what they do not allow. Source: moto 5.2.5, copies of AWS's."""
-_WRITERS: Final = {
-    _ADMINISTRATOR: ("*",),
-    "PowerUserAccess": ("*",),
-    "AmazonS3FullAccess": ("*",),
-    "AmazonSageMakerFullAccess": ("arn:aws:s3:::*SageMaker*", "arn:aws:s3:::*Sagemaker*", "arn:aws:s3:::*sagemaker*"),
-}
-"""Managed policies that allow s3:PutObject, and where. Source: moto 5.2.5, copies of AWS's."""
-
-
-@lru_cache(maxsize=65_536)  # the same few actions and ARNs are compared for every role of an assembly
-def overlap(one: str, other: str) -> bool:
-    """Whether some text matches both patterns, in which `*` stands for any text and `?` for any character."""
-    # Nearly every pair differs before the first wildcard, and the table below costs the product of the lengths.
-    beginnings = [_WILDCARD.split(pattern, maxsplit=1)[0] for pattern in (one, other)]
-    shorter = min(map(len, beginnings))
-    if beginnings[0][:shorter] != beginnings[1][:shorter]:
-        return False
-    # row[j] tells whether the part of `one` read so far and the first j characters of `other` have a text in common.
-    row = [True]
-    for wanted in other:
-        row.append(row[-1] and wanted == "*")
-    for char in one:
-        above, row = row, [row[0] and char == "*"]
-        for j, wanted in enumerate(other, start=1):
-            if "*" in {char, wanted}:
-                row.append(above[j] or row[j - 1])
-            else:
-                row.append(above[j - 1] and (char == wanted or "?" in {char, wanted}))
-    return row[-1]
-
-
-def _same_resource(one: str, other: str) -> bool:
-    """Whether two patterns of ARNs overlap; wildcards stay in their field, and IAM completes short ARNs with `*`."""
-    fields = (arn.split(":", _ARN_FIELDS - 1) for arn in (one, other))
-    return all(overlap(a, b) for a, b in zip_longest(*fields, fillvalue="*"))
-
-
-def _any(patterns: tuple[str | Unknown, ...] | Unknown, fits: Callable[[str], bool]) -> bool | None:
-    """Whether any of the patterns fits; `None` where that is known only at deploy."""
-    if patterns is UNKNOWN:
-        return None
-    if any(fits(pattern) for pattern in patterns if isinstance(pattern, str)):
-        return True
-    return None if UNKNOWN in patterns else False
-
-
-def _action_matches(statement: Statement, action: str) -> bool | None:
-    return _any(statement.actions, lambda pattern: overlap(pattern.lower(), action.lower()))
-
-
-def _resource_matches(statement: Statement, resource: str) -> bool | None:
-    return _any(statement.resources, lambda pattern: _same_resource(pattern, resource))
-
-
-def _allows(statement: Statement, action: str, resource: str) -> bool | None:
-    """Whether a statement allows an action; conditions are taken to hold."""
-    if not statement.allow:
-        return False
-    if statement.inverted:
-        return None
-    verdicts = (_action_matches(statement, action), _resource_matches(statement, resource))
-    if False in verdicts:
-        return False
-    return None if None in verdicts else True
-
-
-def granted(role: Role, action: str, resource: str = "*") -> bool | None:
-    """Whether the policies of a role allow an action, with conditions taken to hold and denials left out.
-
-    Args:
-        role: The role.
-        action: For example `s3:GetObject`.
-        resource: ARN or pattern of what the action is to be done with.
-
-    Returns:
-        `None` where the answer may hang on something that is known only at deploy or is not part of the deployment.
-    """
-    managed = role.managed_policies if isinstance(role.managed_policies, tuple) else (UNKNOWN,)
-    statements = [*role.statements]
-    for name in managed:
-        statements += _UNDERSTOOD.get(name, ()) if isinstance(name, str) else ()
-    verdicts = {_allows(statement, action, resource) for statement in statements}
-    if True in verdicts:
-        return True
-    all_known = role.complete and all(name in _UNDERSTOOD for name in managed)
-    return False if all_known and None not in verdicts else None
-
-
-def _node_roles(deployment: Deployment) -> Iterator[tuple[Role, Cluster, list[InstanceGroup]]]:
-    """Roles of the deployment that nodes have, by cluster, with the groups that have them."""
-    for cluster in deployment.clusters:
-        users: dict[str, list[InstanceGroup]] = {}
-        for group in cluster.groups:
-            if isinstance(group.execution_role, str):
-                users.setdefault(group.execution_role, []).append(group)
-        for path, groups in users.items():
-            role = deployment.role(path)
-            if role is not None:
-                yield role, cluster, groups
+_PATHS: Final = "sunilpp/hyperpod-quickstart commit 519fd926, against the EKS user guide, creating-access-entries"
+_IN_CDK: Final = f"(iam.ManagedPolicy.from_aws_managed_policy_name({NODE_POLICY!r}))"
 
 
 @rule(
@@ -167,11 +52,35 @@ def _node_roles(deployment: Deployment) -> Iterator[tuple[Role, Cluster, list[In
     source=_PREREQUISITES,
 )
 def sagemaker_assumes_the_role(deployment: Deployment) -> Iterator[Problem]:
-    for role, _, groups in _node_roles(deployment):
-        if isinstance(role.trusts, tuple) and not {_SERVICE, UNKNOWN} & set(role.trusts):
-            trusted = ", ".join(str(each) for each in role.trusts) or "no service"
-            message = f"role of {named(*groups)} trusts {trusted}"
-            yield Problem(path=role.path, message=message, fix=f"let {_SERVICE} assume it")
+    for role, groups in users(deployment):
+        if _shuts_out(role):
+            trusted = ", ".join(map(str, known(role.trusts) or ())) or "no service"
+            yield Problem(
+                path=role.path,
+                message=f"role of {named(*groups)} trusts {trusted}, not {_SERVICE}",
+                fix=f"write Principal: {{Service: {_SERVICE}}} in its AssumeRolePolicyDocument "
+                f"(assumed_by=iam.ServicePrincipal({_SERVICE!r}))",
+            )
+    for role, groups in users(deployment, lambda cluster, group: _is_for_others(deployment, cluster, group)):
+        accounts = all_of(role.source_accounts) if isinstance(role.source_accounts, tuple) else ""
+        yield Problem(
+            path=role.path,
+            message=f"role of {named(*groups)} trusts {_SERVICE} for account {accounts} only, which is not that of the "
+            "cluster",
+            fix="write aws:SourceAccount: !Ref AWS::AccountId in the trust's condition (cdk.Aws.ACCOUNT_ID)",
+        )
+
+
+def _shuts_out(role: Role) -> bool:
+    """Whether the service surely cannot assume a role."""
+    return isinstance(role.trusts, tuple) and {_SERVICE, UNKNOWN}.isdisjoint(role.trusts)
+
+
+def _is_for_others(deployment: Deployment, cluster: Cluster, group: InstanceGroup) -> bool:
+    """Whether the trust of a group's role asks for accounts of which none is the cluster's."""
+    role = deployment.role(group.execution_role)
+    accounts = role.source_accounts if role is not None and not _shuts_out(role) else None
+    return isinstance(accounts, tuple) and cluster.account is not None and cluster.account not in accounts
 
 
 @rule(
@@ -182,18 +91,14 @@ def sagemaker_assumes_the_role(deployment: Deployment) -> Iterator[Problem]:
     source="IAM user guide, confused deputy; sunilpp/hyperpod-quickstart commit 38bb31c8",
 )
 def trust_is_for_one_account(deployment: Deployment) -> Iterator[Problem]:
-    for role, _, groups in _node_roles(deployment):
-        if role.source_account_checked is False and role.trusts is not UNKNOWN:
+    for role, groups in users(deployment):
+        if role.source_account_checked is False and role.trusts is not UNKNOWN and not _shuts_out(role):
             yield Problem(
                 path=role.path,
                 message=f"trust of the role of {named(*groups)} does not ask for the caller's account",
-                fix="add the condition StringEquals aws:SourceAccount with the account of the cluster",
+                fix="add Condition: {StringEquals: {aws:SourceAccount: !Ref AWS::AccountId}} to the statement of its "
+                "AssumeRolePolicyDocument (conditions= of the CDK's ServicePrincipal)",
             )
-
-
-def _missing(role: Role, wanted: dict[str, str]) -> str:
-    """Those actions that a role surely lacks, in words."""
-    return ", ".join(action for action, resource in wanted.items() if granted(role, action, resource) is False)
 
 
 @rule(
@@ -204,12 +109,17 @@ def _missing(role: Role, wanted: dict[str, str]) -> str:
     source=f"{_PREREQUISITES}; {NODE_POLICY}, version 1",
 )
 def nodes_have_the_basic_permissions(deployment: Deployment) -> Iterator[Problem]:
-    for role, _, groups in _node_roles(deployment):
-        if missing := _missing(role, dict.fromkeys(NODE_ACTIONS, "*")):
+    # One mistake, one finding: the policy that mends the one mends the other.
+    told = told_to_take_the_node_policy(deployment)
+    for role, groups in users(deployment):
+        missing = lacking(role, dict.fromkeys(NODE_ACTIONS, "*"))
+        if missing and role.path not in told:
             yield Problem(
                 path=role.path,
-                message=f"role of {named(*groups)} lacks {missing}",
-                fix=f"attach the managed policy {NODE_POLICY}",
+                message=f"role of {named(*groups)} lacks {', '.join(missing)}",
+                fix=cure(
+                    role, missing, f"add arn:aws:iam::aws:policy/{NODE_POLICY} to its ManagedPolicyArns {_IN_CDK}"
+                ),
             )
 
 
@@ -222,207 +132,238 @@ def nodes_have_the_basic_permissions(deployment: Deployment) -> Iterator[Problem
     source=f"{_PREREQUISITES}, section on VPCs",
 )
 def nodes_can_make_interfaces(deployment: Deployment) -> Iterator[Problem]:
-    for role, cluster, groups in _node_roles(deployment):
-        placed = [group for group in groups if isinstance(cluster.placement_of(group), VpcPlacement)]
-        everywhere = sorted((*INTERFACE_DESCRIBE, *INTERFACE_CHANGE))
-        wanted = {**dict.fromkeys(everywhere, "*"), INTERFACE_TAG: _INTERFACES}
-        if placed and (missing := _missing(role, wanted)):
+    in_vpc = users(deployment, lambda cluster, group: isinstance(cluster.placement_of(group), VpcPlacement))
+    for role, placed in in_vpc:
+        if missing := lacking(role, INTERFACES):
             stands = "stands" if len(placed) == 1 else "stand"
+            tags = f"{INTERFACE_TAG} on arn:aws:ec2:*:*:network-interface/*"
+            others = "allow them on Resource: *" + (f", and {tags}" if INTERFACE_TAG in missing else "")
             yield Problem(
                 path=role.path,
-                message=f"role of {named(*placed)}, which {stands} in a VPC, lacks {missing}",
-                fix=f"allow them on *, and {INTERFACE_TAG} on arn:aws:ec2:*:*:network-interface/*",
+                message=f"role of {named(*placed)}, which {stands} in a VPC, lacks {', '.join(missing)}",
+                fix=cure(role, missing, f"allow {tags}" if set(missing) == {INTERFACE_TAG} else others),
             )
 
 
 @rule(
     "HP7005",
-    Severity.ERROR,
+    Severity.WARNING,
     title="Role of EKS nodes has a path",
-    because="the access entry that lets nodes join cannot be made for a role with a path",
-    source="sunilpp/hyperpod-quickstart commit 519fd926",
+    because="making the access entry that lets nodes join failed for a role with a path in one report; the guide of "
+    "EKS says that an access entry may have one, and only aws-auth may not",
+    source=_PATHS,
 )
 def eks_roles_have_no_path(deployment: Deployment) -> Iterator[Problem]:
-    for role, cluster, groups in _node_roles(deployment):
+    for role, groups in users(deployment, _is_of_eks):
         path = known(role.role_path)
-        if isinstance(cluster.orchestrator, Eks) and path not in {None, "/"}:
-            message = f"role of {named(*groups)} has the path {path}"
-            fix = "leave the path out; if your organisation demands one, ask for an exception for these roles"
-            yield Problem(path=role.path, message=message, fix=fix)
-
-
-# --- Nodes never write the scripts that root runs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptSource:
-    """Where scripts lie, as patterns of what S3 actions name.
-
-    Attributes:
-        uri: As written, or its known beginning and `*`.
-        bucket: Name of the bucket, or its known beginning and `*`.
-        keys: Pattern of the keys of the scripts.
-        decided: Whether nothing of the prefix is left to the deploy.
-    """
-
-    uri: str
-    bucket: str
-    keys: str
-    decided: bool
-
-    @classmethod
-    def at(cls, uri: str) -> ScriptSource:
-        """The source of an S3 URI."""
-        bucket, _, prefix = uri.removeprefix("s3://").partition("/")
-        prefix = prefix.strip("/")
-        decided = not uri.endswith("*")
-        return cls(uri=uri, bucket=bucket, keys=f"{prefix}/*" if prefix and decided else f"{prefix}*", decided=decided)
-
-    @property
-    def objects(self) -> str:
-        """Pattern of the ARNs of the scripts."""
-        return f"arn:*:s3:::{self.bucket}/{self.keys}"
-
-    def surely_in(self, resource: str) -> bool:
-        """Whether a resource that overlaps holds scripts, whatever the deploy puts in place of a `*`."""
-        if resource == "*":
-            return True
-        named, literal = _named(resource)
-        if literal == self.bucket:
-            return named == self.bucket
-        known_part = _named(self.objects)[1]
-        return literal.startswith(f"{self.bucket}/") and (self.decided or known_part.startswith(literal))
-
-    def perhaps_in(self, resource: str) -> bool:
-        """Whether a resource that overlaps and this source both name something, so that they can mean the same."""
-        return self.bucket != "*" and _named(resource)[1] != ""
-
-
-def _named(resource: str) -> tuple[str, str]:
-    """Bucket and key that an ARN of S3 names, and what of that stands before the first wildcard."""
-    named = resource.partition(":::")[2]
-    return named, re.split(r"[*?]", named, maxsplit=1)[0]
-
-
-def _sources(cluster: Cluster) -> list[ScriptSource]:
-    """Where a cluster's scripts lie, as far as known."""
-    given = (group.lifecycle for group in cluster.groups)
-    uris = dict.fromkeys(each.source_uri for each in given if isinstance(each, Lifecycle))
-    return [ScriptSource.at(uri) for uri in uris if isinstance(uri, str) and uri.startswith("s3://")]
-
-
-def _denied(role: Role, action: str, resource: str) -> bool:
-    """Whether an unconditional statement may take the action away again."""
-    return any(
-        each.inverted or False not in {_action_matches(each, action), _resource_matches(each, resource)}
-        for each in role.statements
-        if not each.allow and not each.conditional
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Way:
-    """One way to write scripts: an action, the resource that allows it, and whether that is certain."""
-
-    action: str
-    resource: str
-    certain: bool
-
-
-def _ways(role: Role, source: ScriptSource) -> Iterator[_Way]:
-    """How nodes with a role can write scripts: by their statements, then by AWS's managed policies."""
-    wanted = {**dict.fromkeys(_WRITES, source.objects), **dict.fromkeys(_CONTROLS, f"arn:*:s3:::{source.bucket}")}
-    wanted = {action: target for action, target in wanted.items() if not _denied(role, action, target)}
-    for statement in role.statements:
-        if not statement.allow or statement.inverted or not isinstance(statement.resources, tuple):
-            continue
-        for action in (each for each in wanted if _action_matches(statement, each)):
-            for resource in statement.resources:
-                yield from _way(source, action, wanted[action], resource, conditional=statement.conditional)
-    managed = role.managed_policies if isinstance(role.managed_policies, tuple) else ()
-    for name in managed if "s3:PutObject" in wanted else ():
-        for resource in _WRITERS.get(name, ()) if isinstance(name, str) else ():
-            certain = resource == "*" or not source.bucket.endswith("*")
-            prefix = source.objects.rstrip("*") if certain else source.objects
-            if _same_resource(resource, prefix) and (certain or source.bucket != "*"):
-                yield _Way(action="s3:PutObject", resource=f"{resource} ({name})", certain=certain)
-
-
-def _way(
-    source: ScriptSource, action: str, target: str, resource: str | Unknown, *, conditional: bool
-) -> Iterator[_Way]:
-    if not isinstance(resource, str) or not _same_resource(resource, target):
-        return
-    certain = source.surely_in(resource)
-    if certain or source.perhaps_in(resource):
-        yield _Way(action=action, resource=resource, certain=certain and not conditional)
-
-
-def _script_writers(deployment: Deployment, *, certain: bool) -> Iterator[Problem]:
-    """Roles that can write scripts of their own cluster: surely, or only perhaps."""
-    for role, cluster, groups in _node_roles(deployment):
-        for source in _sources(cluster):
-            ways = list(_ways(role, source))
-            if not ways or any(way.certain for way in ways) is not certain:
-                continue
-            way = next(way for way in ways if way.certain is certain)
-            can = "can write" if certain else "can perhaps write"
+        if path not in {None, "/"}:
             yield Problem(
                 path=role.path,
-                message=f"nodes of {named(*groups)} {can} the scripts at {source.uri}, which run as root: "
-                f"their role has {way.action} on {way.resource}",
-                fix="let nodes write to other buckets only, and give them s3:GetObject and s3:ListBucket on this one",
+                message=f"role of {named(*groups)} has the path {path}",
+                fix="leave Path (path=) out; if your organisation demands one, try it with a group of one node first",
             )
 
 
-@rule(
-    "HP7006",
-    Severity.WARNING,
-    title="Nodes can write the scripts that run as root",
-    because="whoever runs a job on one node can then run code as root on every node that is started or replaced. The "
-    "deploy does not fail for it, and a bucket policy may deny the write: that alone makes it a warning",
-    source="hyperpod_constructs: nodes only read what root runs",
-)
-def nodes_do_not_write_scripts(deployment: Deployment) -> Iterator[Problem]:
-    yield from _script_writers(deployment, certain=True)
-
-
-@rule(
-    "HP7007",
-    Severity.WARNING,
-    title="Nodes can perhaps write the scripts that run as root",
-    because="a pattern or a condition, or a name that is decided at deploy, may or may not cover them",
-    source="hyperpod_constructs: nodes only read what root runs",
-)
-def nodes_may_not_write_scripts(deployment: Deployment) -> Iterator[Problem]:
-    yield from _script_writers(deployment, certain=False)
-
-
-def _is_administrator(role: Role) -> bool:
-    managed = role.managed_policies if isinstance(role.managed_policies, tuple) else ()
-    return _ADMINISTRATOR in managed or any(
-        each.allow
-        and not each.inverted
-        and isinstance(each.actions, tuple)
-        and isinstance(each.resources, tuple)
-        and bool({"*", "*:*"} & set(each.actions))
-        and "*" in each.resources
-        for each in role.statements
-    )
+def _is_of_eks(cluster: Cluster, _: InstanceGroup) -> bool:
+    return isinstance(cluster.orchestrator, Eks)
 
 
 @rule(
     "HP7008",
     Severity.WARNING,
-    title="Nodes are administrators of the account",
-    because="everybody who can run a job on a node can use its role",
+    title="Nodes are administrators of the account, or can make themselves so",
+    because="everybody who can run a job on a node can use its role; whoever may attach policies to it can do "
+    "everything soon",
     source="IAM user guide, least privilege",
 )
 def nodes_are_no_administrators(deployment: Deployment) -> Iterator[Problem]:
-    for role, _, groups in _node_roles(deployment):
-        if _is_administrator(role):
+    for role, groups in users(deployment):
+        if its := power(role):
             yield Problem(
                 path=role.path,
-                message=f"role of {named(*groups)} may do everything",
-                fix=f"attach {NODE_POLICY} and allow what the nodes' features need",
+                message=f"role of {named(*groups)} {its.over} ({its.by})",
+                fix=f"take that out, attach {NODE_POLICY} and allow what the nodes' features need",
             )
+
+
+@rule(
+    "HP7009",
+    Severity.WARNING,
+    title="Cluster does not wait for what lets its nodes start",
+    because="a policy that is a resource of its own may come after the cluster, whose first nodes then lack it",
+    source="inferred from CloudFormation's order of creation; awslabs/awsome-distributed-ai, Terraform modules that "
+    "wait for roles",
+)
+def clusters_wait_for_policies(deployment: Deployment) -> Iterator[Problem]:
+    for role, cluster, groups in node_roles(deployment):
+        before = cluster.depends_on
+        late = {each.policy for each in role.statements if each.policy and before is not None}
+        late = {path for path in late if path not in (before or ()) and _is_of_the_stack(deployment, path, cluster)}
+        early = without_policies(role, late)
+        needed = dict(_needed_at_start(cluster, groups))
+        missing = [
+            what
+            for what, (action, resource) in needed.items()
+            if granted(role, action, resource) and granted(early, action, resource) is False
+        ]
+        if missing:
+            policies = sorted(
+                path for path in late if any(_brings(role, path, early, *needed[what]) for what in missing)
+            )
+            yield Problem(
+                path=cluster.path,
+                message=f"the cluster does not wait for {all_of(policies)}, from which the role of {named(*groups)} "
+                f"has {_some(missing)}",
+                fix=f"let the cluster depend on {all_of(policies)}: DependsOn in a template, "
+                "cluster.node.add_dependency(policy) in the CDK; the role alone is not enough",
+            )
+
+
+def _needed_at_start(cluster: Cluster, groups: list[InstanceGroup]) -> Iterator[tuple[str, tuple[str, str]]]:
+    """What nodes need before their scripts run, in words, with action and resource."""
+    for action in NODE_ACTIONS:
+        yield action, (action, "*")
+    if any(isinstance(cluster.placement_of(group), VpcPlacement) for group in groups):
+        for action, resource in INTERFACES.items():
+            yield action, (action, resource)
+    for group in groups:
+        uri = known(group.lifecycle.source_uri) if isinstance(group.lifecycle, Lifecycle) else None
+        if uri is not None and uri.startswith("s3://"):
+            source = ScriptSource.at(uri)
+            yield f"s3:GetObject on {uri}", ("s3:GetObject", source.objects)
+
+
+def _is_of_the_stack(deployment: Deployment, path: str, cluster: Cluster) -> bool:
+    """Whether a policy surely stands in the template of the cluster: other stacks may be there long before."""
+    places = deployment.locations.get(path), deployment.locations.get(cluster.path)
+    return places[0] is None or places[1] is None or places[0].file == places[1].file
+
+
+def _brings(role: Role, path: str, early: Role, action: str, resource: str) -> bool:
+    """Whether one policy alone would allow an action."""
+    its_own = tuple(each for each in role.statements if each.policy == path)
+    return bool(granted(replace(early, statements=(*early.statements, *its_own)), action, resource))
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}" if more else all_of(names)
+
+
+@rule(
+    "HP7010",
+    Severity.WARNING,
+    title="An ARN with a path is the role of EKS nodes",
+    because="making the access entry that lets nodes join failed for a role with a path in one report; a role that is "
+    "not part of this deployment may be known to work",
+    source=_PATHS,
+)
+def named_eks_roles_have_no_path(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        by_role: dict[str, list[InstanceGroup]] = {}
+        for group in cluster.groups if isinstance(cluster.orchestrator, Eks) else ():
+            role = known(group.execution_role)
+            if role is not None and deployment.role(role) is None and _ARN_WITH_PATH.fullmatch(role):
+                by_role.setdefault(role, []).append(group)
+        for role, groups in by_role.items():
+            yield Problem(
+                path=cluster.path_of(groups[0]),
+                message=f"role of {named(*groups)} has a path: {role}",
+                fix="use a role without a path, or try this one with a group of one node first",
+            )
+
+
+@rule(
+    "HP7011",
+    Severity.WARNING,
+    title="Controller cannot read the secret of the accounting database",
+    because="the secret holds user name and password; which role reads it is not documented, and the controller's is "
+    "the likely one",
+    source="SageMaker API, ClusterSlurmAccountingDatabase (botocore 1.44.8); not documented by AWS",
+)
+def controllers_read_the_database_secret(deployment: Deployment) -> Iterator[Problem]:
+    for role, controllers in users(deployment, _has_database):
+        if missing := lacking(role, {"secretsmanager:GetSecretValue": "arn:*:secretsmanager:*:*:secret:*"}):
+            yield Problem(
+                path=role.path,
+                message=f"role of {named(*controllers)} lacks secretsmanager:GetSecretValue, and the cluster has an "
+                "AccountingDatabase",
+                fix=cure(
+                    role,
+                    missing,
+                    "allow secretsmanager:GetSecretValue on the ARN of AccountingDatabase.SecretArn "
+                    "(secret.grant_read(role))",
+                ),
+            )
+
+
+def _has_database(cluster: Cluster, group: InstanceGroup) -> bool:
+    """Whether a group is the controller of a cluster with an accounting database."""
+    slurm = cluster.orchestrator
+    by_database = isinstance(slurm, Slurm) and isinstance(slurm.accounting, AccountingDatabase)
+    return by_database and group.node_type == "Controller"
+
+
+@rule(
+    "HP7012",
+    Severity.WARNING,
+    title="Role of nodes cannot read the alarms that roll an update back",
+    because="AWS's own templates give cloudwatch:DescribeAlarms to the nodes' role where updates have rollback alarms",
+    source="aws/sagemaker-hyperpod-cluster-setup and hyperpod-eks-tf of awslabs/awsome-distributed-ai",
+)
+def nodes_read_rollback_alarms(deployment: Deployment) -> Iterator[Problem]:
+    for role, watched in users(deployment, lambda _, group: _has_alarms(group)):
+        if missing := lacking(role, {"cloudwatch:DescribeAlarms": "*"}):
+            yield Problem(
+                path=role.path,
+                message=f"role of {named(*watched)}, whose updates have rollback alarms, lacks "
+                "cloudwatch:DescribeAlarms",
+                fix=cure(role, missing, "allow cloudwatch:DescribeAlarms on Resource: *"),
+            )
+
+
+def _has_alarms(group: InstanceGroup) -> bool:
+    """Whether alarms roll an update of a group back."""
+    updates = (group.patching, group.scheduled_update)
+    return any(each is not None and each is not UNKNOWN and each.rolling and each.rolling.alarms for each in updates)
+
+
+@rule(
+    "HP7013",
+    Severity.WARNING,
+    title="Role of EKS nodes lacks what AWS's templates give it",
+    because="nodes of EKS clusters attach interfaces and addresses for pods, pull images and take pod identities; "
+    "policies that are not part of this deployment may allow it to the pods themselves",
+    source="SageMaker developer guide, sagemaker-hyperpod-prerequisites-iam; hyperpod-eks-tf of "
+    "awslabs/awsome-distributed-ai",
+)
+def eks_nodes_have_their_permissions(deployment: Deployment) -> Iterator[Problem]:
+    for role, groups in users(deployment, _is_of_eks):
+        if missing := lacking(role, dict.fromkeys(EKS_NODE_ACTIONS, "*")):
+            yield Problem(
+                path=role.path,
+                message=f"role of {named(*groups)} of an EKS cluster lacks {_some(list(missing))}",
+                fix=cure(role, missing, f"allow {', '.join(missing)} on Resource: *"),
+            )
+
+
+@rule(
+    "HP7019",
+    Severity.WARNING,
+    title="A role has a managed policy of AWS that is not known",
+    because="an ARN that names no policy stops the stack at the role; AWS adds policies every week, and our list may "
+    "be older",
+    source="moto 5.2.5, copies of AWS's managed policies; IAM API, AttachRolePolicy, NoSuchEntity",
+)
+def managed_policies_exist(deployment: Deployment) -> Iterator[Problem]:
+    for role in deployment.roles:
+        managed = role.managed_policies if isinstance(role.managed_policies, tuple) else ()
+        for name in dict.fromkeys(each for each in managed if each is not UNKNOWN):
+            if not policies.exists(name):
+                meant = policies.meant(name)
+                yield Problem(
+                    path=role.path,
+                    message=f"ManagedPolicyArns has {name}, which is not among AWS's policies that roles can have",
+                    fix=(f"use arn:aws:iam::aws:policy/{meant}" if meant else "compare it with `aws iam list-policies`")
+                    + "; if the policy is newer than our list, keep it",
+                )

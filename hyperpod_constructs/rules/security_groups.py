@@ -17,12 +17,19 @@ from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import Rule, SecurityGroup, VpcPlacement
 from hyperpod_constructs.model.storage import FileSystem
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._places import PREREQUISITES, has_efa, waits_for
+from hyperpod_constructs.rules._places import PREREQUISITES, has_efa, let_wait, waits_for
 from hyperpod_constructs.rules._words import all_of, named
 from hyperpod_constructs.tokens import UNKNOWN
 
 _Direction = Literal["ingress", "egress"]
 _DIRECTIONS: Final[tuple[_Direction, _Direction]] = ("ingress", "egress")
+_SELF_RULES: Final = {
+    "ingress": "an AWS::EC2::SecurityGroupIngress with this group as GroupId and SourceSecurityGroupId and with "
+    "IpProtocol -1 (in the CDK: group.add_ingress_rule(group, ec2.Port.all_traffic()))",
+    "egress": "an AWS::EC2::SecurityGroupEgress with this group as GroupId and DestinationSecurityGroupId and with "
+    "IpProtocol -1 (in the CDK: ec2.CfnSecurityGroupEgress, because allow_all_outbound drops add_egress_rule)",
+}
+"""The rules for EFA by direction, as somebody has to write them."""
 _USUAL_RULES: Final = 60
 """Quota of rules for each direction and kind of address. Source: VPC user guide, amazon-vpc-limits."""
 
@@ -31,9 +38,7 @@ _USUAL_RULES: Final = 60
 
 def _checks_efa(group: InstanceGroup) -> bool:
     """Whether the nodes of a group are known to go through the EFA check: accelerated ones, and where EFA is chosen."""
-    chosen = isinstance(group.network_interface, str) or (
-        group.facts is not None and group.facts.is_accelerated is True
-    )
+    chosen = isinstance(group.network_interface, str) or all(facts.is_accelerated for facts in group.possible_facts)
     return has_efa(group) and chosen and group.instances != 0
 
 
@@ -70,6 +75,16 @@ def _efa_users(deployment: Deployment) -> Iterator[tuple[SecurityGroup, list[str
             yield shared, names
 
 
+def _refused(security_group: SecurityGroup, direction: _Direction) -> str | None:
+    """Why a rule that looks like the one for EFA is not; `None` where none does."""
+    rules = [each for each in security_group.rules if each.direction == direction]
+    narrow = [_traffic(each) for each in rules if each.group == security_group.path]
+    if narrow:
+        return f"its {direction} rule for itself passes {all_of(dict.fromkeys(narrow))} only, not all traffic"
+    blocks = [each.cidr for each in rules if each.protocol == "-1" and isinstance(each.cidr, str)]
+    return f"{all_of(dict.fromkeys(blocks))} does not count as itself" if blocks else None
+
+
 def _self_rules(security_group: SecurityGroup, direction: _Direction) -> list[Rule]:
     """Rules that let everything through between members of a group, or that may do so as far as known."""
     return [
@@ -96,16 +111,18 @@ def efa_passes_security_groups(deployment: Deployment) -> Iterator[Problem]:
         comes_in, goes_out = _self_rules(security_group, "ingress"), _self_rules(security_group, "egress")
         if not security_group.complete or (comes_in and goes_out):
             continue
+        missing = [each for each, there in zip(_DIRECTIONS, (comes_in, goes_out), strict=True) if not there]
         if comes_in:
-            does, missing = "lets EFA traffic in from itself but not out to itself", "an egress rule"
+            does = "lets EFA traffic in from itself but not out to itself"
         elif goes_out:
-            does, missing = "lets EFA traffic out to itself but not in from itself", "an ingress rule"
+            does = "lets EFA traffic out to itself but not in from itself"
         else:
-            does, missing = "lets EFA traffic neither in from itself nor out to itself", "an ingress and an egress rule"
+            does = "lets EFA traffic neither in from itself nor out to itself"
+        reasons = [reason for direction in missing if (reason := _refused(security_group, direction))]
         yield Problem(
             path=security_group.path,
-            message=f"security group of {' and '.join(users)} {does}",
-            fix=f"add {missing} with protocol -1 that names the security group itself; a CIDR rule does not count",
+            message=f"security group of {all_of(users)} {does}{': ' if reasons else ''}{'; '.join(reasons)}",
+            fix=f"add {' and '.join(_SELF_RULES[direction] for direction in missing)}",
         )
 
 
@@ -118,21 +135,23 @@ def efa_passes_security_groups(deployment: Deployment) -> Iterator[Problem]:
 )
 def cluster_waits_for_efa_rules(deployment: Deployment) -> Iterator[Problem]:
     for cluster, security_group, groups in _efa_security_groups(deployment):
-        for direction in _DIRECTIONS:
-            rules = _self_rules(security_group, direction)
-            undecided = not security_group.complete or any(UNKNOWN in {each.protocol, each.group} for each in rules)
-            paths = [each.path for each in rules]
-            if (
-                undecided
-                or not paths
-                or any(waits_for(deployment, cluster.path, cluster.depends_on, path) for path in paths)
-            ):
-                continue
+        both = [_self_rules(security_group, direction) for direction in _DIRECTIONS]
+        undecided = any(UNKNOWN in {each.protocol, each.group} for rules in both for each in rules)
+        if not security_group.complete or undecided:
+            continue
+        late = [rules[0].path for rules in both if rules and not _is_in_time(deployment, cluster, rules)]
+        paths = [path for path in late if path is not None]
+        if paths:
+            which = f"{' and '.join(_DIRECTIONS)} rules" if len(paths) > 1 else "rule"
             yield Problem(
                 path=cluster.path,
-                message=f"the cluster does not wait for {paths[0]}, the {direction} rule for EFA of {named(*groups)}",
-                fix=f"let the cluster depend on {paths[0]}",
+                message=f"the cluster does not wait for {all_of(paths)}, the {which} for EFA of {named(*groups)}",
+                fix=let_wait("the cluster", paths),
             )
+
+
+def _is_in_time(deployment: Deployment, cluster: Cluster, rules: list[Rule]) -> bool:
+    return any(waits_for(deployment, cluster.path, cluster.depends_on, each.path) for each in rules)
 
 
 # --- Order
@@ -175,8 +194,7 @@ def file_systems_wait_for_their_rules(deployment: Deployment) -> Iterator[Proble
                 path=file_system.path,
                 message=f"the file system does not wait for {all_of(paths)}, without which its security group does not "
                 f"let Lustre through",
-                fix=f"let it depend on {all_of(paths)}, or write the rules into the group where they do not name the "
-                "group itself",
+                fix=let_wait("it", paths),
             )
 
 
@@ -259,13 +277,18 @@ def rules_are_given_once(deployment: Deployment) -> Iterator[Problem]:
                 yield Problem(
                     path=group.path,
                     message=f"the {twice[0].direction} rule for {_shown(twice[0])} is there {len(twice)} times: "
-                    f"{all_of(each.path or 'in the group' for each in twice)}",
+                    f"{all_of(dict.fromkeys(each.path or 'in the group' for each in twice))}",
                     fix="keep one of them",
                 )
 
 
 def _shown(each: Rule) -> str:
-    """A rule as a message calls it: `tcp 988 and 10.0.0.0/16`."""
+    """A rule as a message calls it: `tcp 988 with 10.0.0.0/16`."""
+    return f"{_traffic(each)} with {each.group or each.cidr}"
+
+
+def _traffic(each: Rule) -> str:
+    """What a rule lets through: `tcp 988`."""
     low, high = each.from_port, each.to_port
     ports = "" if low is None else f" {low}" if low == high else f" {low}-{high}"
-    return f"{'all traffic' if each.protocol == '-1' else f'{each.protocol}{ports}'} with {each.group or each.cidr}"
+    return "all traffic" if each.protocol == "-1" else f"{each.protocol}{ports}"

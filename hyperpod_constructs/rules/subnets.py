@@ -15,7 +15,7 @@ from typing import Final
 from hyperpod_constructs.catalog import limits, regions, zones
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Deployment
-from hyperpod_constructs.model.network import NARROWEST_BLOCK, WIDEST_BLOCK, Subnet, as_block
+from hyperpod_constructs.model.network import NARROWEST_BLOCK, WIDEST_BLOCK, Subnet, as_block, is_of_legal_size
 from hyperpod_constructs.model.routing import Vpc, VpcBlock
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._places import PREREQUISITES, is_all_known, known_subnets, placements
@@ -62,14 +62,22 @@ _TAKEN: Final = (
     source=f"{PREREQUISITES}; awslabs/awsome-distributed-ai, validate-config.py",
 )
 def subnets_are_private(deployment: Deployment) -> Iterator[Problem]:
+    owners: dict[str, list[tuple[str, str]]] = {}
     for path, owner, placement in placements(deployment):
         for subnet in known_subnets(deployment, placement.subnets):
             if subnet.public is True:
-                yield Problem(
-                    path=path,
-                    message=f"{owner} stands in subnet {subnet.path}, which gives its nodes public addresses",
-                    fix="use a subnet with MapPublicIpOnLaunch false and a route to a NAT gateway or to VPC endpoints",
-                )
+                owners.setdefault(subnet.path, []).append((path, owner))
+    for subnet_path, users in owners.items():
+        # An imported subnet stands nowhere in the input.
+        here = subnet_path in deployment.locations or not deployment.locations
+        names = dict.fromkeys(owner for _, owner in users)
+        yield Problem(
+            path=subnet_path if here else users[0][0],
+            message=f"{all_of(names)} stand{'s' * (len(names) == 1)} in subnet {subnet_path}, which gives out public "
+            "addresses (MapPublicIpOnLaunch)",
+            fix="let nodes stand in a private subnet: MapPublicIpOnLaunch false, and a route to a NAT gateway or VPC "
+            "endpoints; in the CDK SubnetType.PRIVATE_WITH_EGRESS",
+        )
 
 
 @rule(
@@ -81,15 +89,15 @@ def subnets_are_private(deployment: Deployment) -> Iterator[Problem]:
 )
 def placement_has_a_legal_size(deployment: Deployment) -> Iterator[Problem]:
     for path, owner, placement in placements(deployment):
-        for what, given, limit in (
-            ("subnets", placement.subnets, limits.SUBNETS),
-            ("security groups", placement.security_groups, limits.SECURITY_GROUPS),
+        for (what, name), given, limit in (
+            (("subnets", "Subnets"), placement.subnets, limits.SUBNETS),
+            (("security groups", "SecurityGroupIds"), placement.security_groups, limits.SECURITY_GROUPS),
         ):
             # What is decided at deploy may also be left out there.
             certain = sum(each is not UNKNOWN for each in given) if isinstance(given, tuple) else 0
             if certain > limit.high or given == ():
                 message = f"{owner} has {certain} {what}"
-                yield Problem(path=path, message=message, fix=f"give it {limit.low:.0f} to {limit.high:.0f} {what}")
+                yield Problem(path=path, message=message, fix=f"name {limit.low:.0f} to {limit.high:.0f} in {name}")
 
 
 @rule(
@@ -111,6 +119,14 @@ def networks_are_held_in_place(deployment: Deployment) -> Iterator[Problem]:
                 fix="put both into one stack, or make the reference strong: an export and Fn::ImportValue, in the CDK "
                 "apply_cross_stack_reference_strength on this resource",
             )
+
+
+def _lists(deployment: Deployment) -> Iterator[tuple[str, str, object, object]]:
+    """Path, owner, subnets and security groups of everything that stands in a network."""
+    for path, owner, each in placements(deployment):
+        yield path, owner, each.subnets, each.security_groups
+    for file_system in deployment.file_systems:
+        yield file_system.path, "the file system", file_system.subnets, file_system.security_groups
 
 
 def _kind_of_text(text: str) -> str | None:
@@ -137,15 +153,29 @@ def lists_name_what_they_should(deployment: Deployment) -> Iterator[Problem]:
     kinds = {vpc.path: "a VPC" for vpc in deployment.routing.vpcs}
     kinds |= {subnet.path: _KINDS["subnet"] for subnet in deployment.subnets}
     kinds |= {group.path: _KINDS["sg"] for group in deployment.security_groups}
-    users = [(path, owner, each.subnets, each.security_groups) for path, owner, each in placements(deployment)]
-    users += [(each.path, "the file system", each.subnets, each.security_groups) for each in deployment.file_systems]
-    for path, owner, subnets, security_groups in users:
+    for path, owner, subnets, security_groups in _lists(deployment):
         for what, given, right in (("subnets", subnets, "subnet"), ("security groups", security_groups, "sg")):
             for each in given if isinstance(given, tuple) else ():
                 kind = kinds.get(each) or _kind_of_text(each) if isinstance(each, str) else None
                 if kind is not None and kind != _KINDS[right]:
                     message = f"{owner} has {each}, which is {kind}, among its {what}"
                     yield Problem(path=path, message=message, fix=f"name {what} there, by ids such as {_IDS[right]}")
+
+
+@rule(
+    "HP4040",
+    Severity.WARNING,
+    title="List of subnets or security groups names one thing twice",
+    because="the second mention adds nothing where the service takes it, which no page says; mostly another was meant",
+    source="SageMaker API, VpcConfig (botocore 1.44.8), says nothing of it: not tried against AWS",
+)
+def lists_name_things_once(deployment: Deployment) -> Iterator[Problem]:
+    for path, owner, subnets, security_groups in _lists(deployment):
+        for what, given in (("subnets", subnets), ("security groups", security_groups)):
+            names = [each for each in given if isinstance(each, str)] if isinstance(given, tuple) else []
+            for twice in (name for name in dict.fromkeys(names) if names.count(name) > 1):
+                message = f"{owner} has {twice} {names.count(twice)} times among its {what}"
+                yield Problem(path=path, message=message, fix="take one of them out, or name what was meant instead")
 
 
 # --- Blocks of subnets
@@ -176,12 +206,8 @@ def subnets_do_not_overlap(deployment: Deployment) -> Iterator[Problem]:
                 yield Problem(
                     path=other.path,
                     message=f"subnet {other.path} {other.cidr} overlaps {one.path} {one.cidr} of the same VPC",
-                    fix="give each of them a block of its own",
+                    fix="give each of them a CidrBlock of its own",
                 )
-
-
-def _is_legal_size(block: IPv4Network) -> bool:
-    return WIDEST_BLOCK <= block.prefixlen <= NARROWEST_BLOCK
 
 
 @rule(
@@ -197,7 +223,7 @@ def subnets_lie_in_their_vpc(deployment: Deployment) -> Iterator[Problem]:
         block = subnet.block
         if block is None:
             continue
-        if not _is_legal_size(block):
+        if not is_of_legal_size(block):
             message = f"subnet {subnet.cidr} is a /{block.prefixlen}"
             yield Problem(path=subnet.path, message=message, fix=f"use {_SIZES}")
             continue
@@ -207,7 +233,7 @@ def subnets_lie_in_their_vpc(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=subnet.path,
                 message=f"subnet {subnet.cidr} does not lie in its VPC, which has {all_of(map(str, blocks))}",
-                fix="use a part of one of those, or add a block to the VPC with AWS::EC2::VPCCidrBlock",
+                fix="use a CidrBlock within one of those, or add a block to the VPC with AWS::EC2::VPCCidrBlock",
             )
 
 
@@ -239,7 +265,7 @@ def subnets_avoid_ranges_of_the_nodes(deployment: Deployment) -> Iterator[Proble
             yield Problem(
                 path=subnet.path,
                 message=f"subnet {subnet.cidr} lies in {taken.block}, which {taken.by} may use",
-                fix="use a block of 10.0.0.0/8, or set the node's software to other addresses before it starts",
+                fix="use a block within 10.0.0.0/8, or set the node's software to other addresses before it starts",
             )
 
 
@@ -250,7 +276,7 @@ def _block_faults(vpc: Vpc) -> Iterator[tuple[VpcBlock, str, str]]:
     """Block, message and fix of each block that EC2 refuses."""
     known = [(each, block) for each in vpc.blocks if (block := as_block(each.cidr)) is not None]
     for each, block in known:
-        if not _is_legal_size(block):
+        if not is_of_legal_size(block):
             yield each, f"VPC block {each.cidr} is a /{block.prefixlen}", f"use {_SIZES}"
     for (one, its_block), (other, other_block) in combinations(known, 2):
         if its_block.overlaps(other_block):

@@ -10,8 +10,8 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.storage import FileSystem, Lustre
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._lustre import either, offered
-from hyperpod_constructs.rules._words import all_of, any_of
+from hyperpod_constructs.rules._lustre import CAPACITY, PER_TIB, STORAGE_TYPE, THROUGHPUT, either, offered
+from hyperpod_constructs.rules._words import all_of
 from hyperpod_constructs.tokens import UNKNOWN, known
 
 _LUSTRE_API: Final = "FSx API, CreateFileSystemLustreConfiguration (botocore 1.44.8)"
@@ -36,12 +36,13 @@ def _tiering_faults(lustre: Lustre) -> Iterator[tuple[str, str]]:
     if throughput is None:
         return
     if throughput < step or throughput % step or throughput > most:
-        yield f"intelligent tiering has a throughput of {throughput:,} MB/s", f"use {_STEPS}"
+        yield f"intelligent tiering has a throughput of {throughput:,} MB/s", f"use {THROUGHPUT}, {_STEPS}"
     elif isinstance(lustre.read_cache_gib, int):
         low, high = catalog.read_cache_gib(throughput)
         if not low <= lustre.read_cache_gib <= high:
             message = f"the read cache is {lustre.read_cache_gib:,} GiB at {throughput:,} MB/s"
-            yield message, f"use {low:,} to {high:,} GiB, or leave it out"
+            fix = f"use SizeGiB (read_cache_gib) from {low:,} to {high:,}, or SizingMode "
+            yield message, f"{fix}PROPORTIONAL_TO_THROUGHPUT_CAPACITY (no read_cache_gib)"
 
 
 @rule(
@@ -57,7 +58,8 @@ def tiering_says_how_it_caches(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=file_system.path,
                 message="intelligent tiering has no read cache setting (DataReadCacheConfiguration)",
-                fix=f"give its SizingMode, {any_of(catalog.READ_CACHE_MODES)}",
+                fix="give it SizingMode (read_cache) PROPORTIONAL_TO_THROUGHPUT_CAPACITY, NO_CACHE, or "
+                "USER_PROVISIONED with SizeGiB (read_cache_gib)",
             )
 
 
@@ -90,7 +92,8 @@ def tiering_metadata_is_undisputed(deployment: Deployment) -> Iterator[Problem]:
         yield Problem(
             path=file_system.path,
             message=f"metadata IOPS of intelligent tiering {got}",
-            fix=f"use {either(catalog.TIERING_METADATA_IOPS)}",
+            fix=f"give MetadataConfiguration Mode USER_PROVISIONED and Iops (metadata_iops) "
+            f"{either(catalog.TIERING_METADATA_IOPS)}",
         )
 
 
@@ -104,20 +107,20 @@ def tiering_metadata_is_undisputed(deployment: Deployment) -> Iterator[Problem]:
 )
 def tiering_has_throughput_and_no_capacity(deployment: Deployment) -> Iterator[Problem]:
     for file_system, lustre in _tiered(deployment):
-        faults = []
+        got, without = [], []
         if (capacity := known(lustre.capacity_gib)) is not None:
-            faults.append((f"a capacity of {capacity:,} GiB", "leave it out: storage grows by itself"))
+            got.append(f"a capacity of {capacity:,} GiB")
+            without.append(CAPACITY)
         if (per_tib := known(lustre.throughput_mbps_per_tib)) is not None:
-            faults.append(
-                (
-                    f"a throughput of {per_tib:,} MB/s/TiB",
-                    f"leave it out and give ThroughputCapacity (throughput_mbps), {_STEPS}",
-                )
-            )
+            got.append(f"a throughput of {per_tib:,} MB/s/TiB")
+            without.append(PER_TIB)
+        fixes = [f"leave {' and '.join(without)} out"] if without else []
         if lustre.throughput_mbps is None:
-            faults.append(("no throughput", f"give ThroughputCapacity (throughput_mbps), {_STEPS}"))
-        for got, fix in faults:
-            yield Problem(path=file_system.path, message=f"intelligent tiering has {got}", fix=fix)
+            got.append("no throughput of the whole file system" if per_tib else "no throughput")
+            fixes.append(f"give {THROUGHPUT}, {_STEPS}")
+        if got:
+            message = f"intelligent tiering has {all_of(got)}"
+            yield Problem(path=file_system.path, message=message, fix=" and ".join(fixes))
 
 
 @rule(
@@ -131,7 +134,7 @@ def tiering_has_throughput_and_no_capacity(deployment: Deployment) -> Iterator[P
 def only_tiering_has_its_fields(deployment: Deployment) -> Iterator[Problem]:
     for file_system, lustre, _ in offered(deployment):
         fields = {
-            "ThroughputCapacity (throughput_mbps)": lustre.throughput_mbps,
+            THROUGHPUT: lustre.throughput_mbps,
             "DataReadCacheConfiguration (read_cache)": lustre.read_cache,
         }
         given = [name for name, value in fields.items() if known(value) is not None]
@@ -139,5 +142,5 @@ def only_tiering_has_its_fields(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=file_system.path,
                 message=f"{lustre.storage_type} storage has {all_of(given)}",
-                fix="leave it out, or use StorageType INTELLIGENT_TIERING",
+                fix=f"leave {'it' if len(given) == 1 else 'them'} out, or use {STORAGE_TYPE} INTELLIGENT_TIERING",
             )

@@ -45,8 +45,8 @@ def zones_are_what_their_property_takes(deployment: Deployment) -> Iterator[Prob
         zone, name = subnet.zone, _literal_name(subnet)
         # Other forms are left alone: Wavelength and Outposts have ids and names of their own.
         if isinstance(zone, str) and (zones.is_zone_name(zone) or zone in regions.names()):
-            named_by = f"AvailabilityZone: {zone}, or the id of that zone in the account"
-            fix = f"use {named_by}" if zones.is_zone_name(zone) else "use an id such as usw2-az2"
+            ids = "an id such as usw2-az2; `aws ec2 describe-availability-zones` prints names and ids"
+            fix = f"use AvailabilityZone: {zone}, or {ids}" if zones.is_zone_name(zone) else f"use {ids}"
             yield Problem(path=subnet.path, message=f"AvailabilityZoneId is {zone!r}, which is no zone id", fix=fix)
         if name is not None and (regions.is_zone_id(name) or name in regions.names()):
             fix = f"use AvailabilityZoneId: {name}" if regions.is_zone_id(name) else "use a name such as us-west-2b"
@@ -168,11 +168,11 @@ def types_are_offered_in_their_zone(deployment: Deployment) -> Iterator[Problem]
 
 
 def _types(group: InstanceGroup) -> tuple[str, ...]:
-    """Names of the types of which the nodes of a group may be, if all of them are known."""
+    """Names of the types of which the nodes of a group may be; none unless all of them are known."""
     if isinstance(group.instance_type, str):
         return (group.instance_type,)
     flexible = group.flexible_types if isinstance(group.flexible_types, tuple) else ()
-    return tuple(each for each in flexible if isinstance(each, str))
+    return flexible if all(isinstance(each, str) for each in flexible) else ()
 
 
 # --- What should stand together
@@ -193,7 +193,7 @@ def efa_group_stays_in_one_zone(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{named(group)} has EFA and subnets in {len(apart)} zones: {', '.join(apart)}",
-                fix=f"use one zone ({' or '.join(apart)}), or make a group for each",
+                fix=f"name subnets of one zone ({' or '.join(apart)}) in OverrideVpcConfig, or make a group for each",
             )
 
 
@@ -212,7 +212,7 @@ def cluster_stands_in_one_zone(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=cluster.path,
                 message=f"the cluster has subnets in {len(apart)} zones: {', '.join(apart)}",
-                fix="name subnets of one zone, and give groups that stand elsewhere a placement of their own",
+                fix="name subnets of one zone in VpcConfig, and give groups that stand elsewhere an OverrideVpcConfig",
             )
 
 
@@ -253,7 +253,8 @@ def lustre_is_in_the_zone_of_its_nodes(deployment: Deployment) -> Iterator[Probl
                 path=cluster.path_of(groups[0]) if len(groups) == 1 else cluster.path,
                 message=f"{named(*groups)} in {zone} mount{'s' * (len(groups) == 1)} {path}, which is in {its_zone}"
                 f"{_without_efa(deployment.file_system(path), groups)}",
-                fix=f"put nodes and file system in one zone, {zone} or {its_zone}",
+                fix=f"put nodes and file system in one zone, {zone} or {its_zone}, by Subnets and SubnetIds (zone= in "
+                "Python)",
             )
 
 

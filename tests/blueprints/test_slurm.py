@@ -247,6 +247,7 @@ class TestArguments:
             ({"alerts": ["a@example.com", "a@example.com"]}, "an address twice"),
             ({"generation": 0}, "generation is 0; use 1 to 999"),
             ({"budget": 1000}, "budget must be hp.Budget"),
+            ({"budget": hp.Budget(services=(3,))}, r"budget: services\[0\] is 3, an int; use text"),  # type: ignore[arg-type]  # the point
             ({"budget": hp.Budget(), "alerts": []}, "a budget needs alerts"),
             (
                 {"repositories": [hp.DataRepository(folder="/d", s3_uri="s3://d/")], "storage": None},

@@ -33,7 +33,7 @@ def test_the_catalogue_has_no_type_that_the_installed_botocore_lacks(build: Modu
     assert gone == [], f"{', '.join(gone)}: run python tools/catalog/build.py"
 
 
-@pytest.mark.parametrize("name", ["instances", "regions"])
+@pytest.mark.parametrize("name", ["instances", "policies", "regions", "zones"])
 def test_the_generator_reproduces_the_committed_file(build: ModuleType, name: str) -> None:
     same = getattr(build, name)() == (CATALOG / f"{name}.json").read_text(encoding="utf-8")
     assert same, f"{name}.json differs from its sources: run python tools/catalog/build.py"

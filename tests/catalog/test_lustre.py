@@ -161,3 +161,13 @@ class TestAgainstTheApi:
     def test_choices_are_those_of_the_installed_model(self, shape: str, member: str, ours: tuple[str, ...]) -> None:
         model = Session().get_service_model("fsx").shape_for(shape).members[member]
         assert set(model.enum) == set(ours), "the FSx API has changed: read it and update catalog/lustre.py"
+
+
+class TestNeverExisted:
+    @pytest.mark.parametrize("version", ["2.1", "2.11", "2.14", "1.8", "2", "", "latest", "2.x"])
+    def test_some_never_existed(self, version: str) -> None:
+        assert lustre.never_existed(version)
+
+    @pytest.mark.parametrize("version", [*lustre.VERSIONS, "2.16", "3.0", "2.15.1"])
+    def test_others_do_or_may_one_day(self, version: str) -> None:
+        assert not lustre.never_existed(version)

@@ -14,6 +14,7 @@ import hyperpod_constructs as hp
 from tests.templates import of_type, synthesized
 
 CLUSTER = "AWS::SageMaker::Cluster"
+ROLE = iam.Role.from_role_arn(cdk.Stack(cdk.App(), "Elsewhere"), "Role", "arn:aws:iam::111122223333:role/mine")
 
 
 @pytest.fixture
@@ -109,6 +110,14 @@ class TestCluster:
         )
         arn = group(stack, "p5")["TrainingPlanArn"]
         assert arn["Fn::Join"][1][-1] == ":sagemaker:us-west-2:111122223333:training-plan/frontier"
+
+    @pytest.mark.parametrize("alarms", [("broken",), ()])
+    def test_nodes_read_the_alarms_that_roll_an_update_back(
+        self, stack: cdk.Stack, network: hp.Network, alarms: tuple[str, ...]
+    ) -> None:
+        rolling = hp.RollingUpdate(batch=hp.BatchSize(count=1), alarms=alarms)
+        cluster(stack, network, groups=groups(patching=hp.AutoPatch(when="WhenIdle", rolling=rolling)))
+        assert ("cloudwatch:DescribeAlarms" in json.dumps(synthesized(stack))) is bool(alarms)
 
     def test_every_field_of_a_group_reaches_its_property(self, stack: cdk.Stack, network: hp.Network) -> None:
         rolling = hp.RollingUpdate(
@@ -278,21 +287,21 @@ class TestArguments:
             ({"groups": None}, "groups must be a list of hp.InstanceGroup"),
             ({"groups": []}, "at least a controller"),
             ({"groups": ["p5"]}, "groups holds 'p5'"),
-            ({"name": None}, "must be known at synth"),
+            ({"name": None}, "Cluster: name must be text; got None"),
             ({"name": "my_cluster"}, "cluster name 'my_cluster' is not allowed"),
-            ({"roles": {"cpuu": None}}, "roles names cpuu, but the groups are controller, cpu"),
+            ({"roles": {"cpuu": ROLE}}, "roles names cpuu, but the groups are controller, cpu"),
             ({"lifecycle": "./scripts"}, "lifecycle must be hp.LifecycleScripts or a dictionary"),
             ({"lifecycle": {"gpu": hp.LifecycleScripts.ami_only()}}, "lifecycle names gpu"),
             ({"slurm": {}}, "slurm must be hp.Slurm"),
             ({"slurm": hp.Slurm(accounting="db")}, "accounting must be hp.AccountingDatabase"),  # type: ignore[arg-type]  # the point
             ({"recovery": "auto"}, "use 'Automatic' or the text 'None'"),
-            ({"recovery": None}, "use 'Automatic' or the text 'None'"),
+            ({"recovery": None}, "recovery must be 'Automatic' or 'None'; got None"),
             ({"roles": {"cpu": "arn:aws:iam::111122223333:role/mine"}}, "from_role_arn"),
             ({"permissions_boundary": "arn:aws:iam::111122223333:policy/b"}, "from_managed_policy_arn"),
             ({"mounts": {"/fsx": hp.Lustre(capacity_gib=1200)}}, "from_attributes"),
-            ({"tags": {"cost": 1}}, "tags must map text to text"),
+            ({"tags": {"cost": 1}}, r"tags\['cost'\] must be text; got 1, an int"),
             ({"acknowledge": ["HP1107"]}, "acknowledge must be a dictionary"),
-            ({"lifecycle": {"cpu": "scripts"}}, "lifecycle must be hp.LifecycleScripts"),
+            ({"lifecycle": {"cpu": "scripts"}}, r"lifecycle\['cpu'\] must be hp.LifecycleScripts"),
             ({"slurm": hp.Slurm(accounting=hp.AccountingDatabase(endpoint="db", secret_arn="x"))}, "ARN of the secret"),
             ({"network": "vpc-1"}, "network must be hp.Network"),
         ],
@@ -316,7 +325,7 @@ class TestArguments:
             ({"lifecycle": 1}, "scripts are an argument of the cluster"),
             ({"execution_role": "arn"}, "roles are an argument of the cluster"),
             ({"placement": 1}, "say zone="),
-            ({"count": None}, "must be whole numbers"),
+            ({"count": None}, "count is None, a NoneType; use a whole number"),
             ({"spares": 2, "count": -1.8e289}, "must then be known at synth"),
             ({"volumes": (hp.NodeVolume(size_gib=1, kms_key="alias/x"),)}, "'alias/x' must be an ARN"),
         ],
@@ -351,6 +360,60 @@ class TestArguments:
             {"FsxOpenZfsConfig": {"DnsName": home.file_system, "MountPath": "/home"}}
         ]
 
+    def test_openzfs_may_be_mounted_beside_lustre_by_all_groups(self, stack: cdk.Stack, network: hp.Network) -> None:
+        home = hp.OpenZfs(dns_name="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com")
+        data = hp.LustreFileSystem.from_attributes(
+            dns_name="fs-0fedcba9876543210.fsx.us-west-2.amazonaws.com", mount_name="abcdefgh"
+        )
+        cluster(stack, network, mounts={"/home": home, "/fsx": data})
+        assert group(stack, "controller")["InstanceStorageConfigs"] == [
+            {"FsxLustreConfig": {"DnsName": data.target.dns_name, "MountName": "abcdefgh", "MountPath": "/fsx"}},
+            {"FsxOpenZfsConfig": {"DnsName": home.dns_name, "MountPath": "/home"}},
+        ]
+
+    def test_lustre_may_be_mounted_by_one_group_alone(self, stack: cdk.Stack, network: hp.Network) -> None:
+        name = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+        data = hp.Mount(kind="lustre", path="/data", file_system=name, mount_name="abcdefgh")
+        cluster(stack, network, groups=groups(mounts=[data]))
+        assert group(stack, "cpu")["InstanceStorageConfigs"] == [
+            {"FsxLustreConfig": {"DnsName": name, "MountName": "abcdefgh", "MountPath": "/data"}}
+        ]
+
+    @pytest.mark.parametrize(
+        ("mount", "says"),
+        [
+            ({"kind": "openzfs", "file_system": "fs-0123456789abcdef0"}, "file_system is 'fs-0123456789abcdef0'"),
+            ({"kind": "lustre", "file_system": "fs-01", "mount_name": "abcdefgh"}, "file_system is 'fs-01'"),
+            (
+                {
+                    "kind": "lustre",
+                    "file_system": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
+                    "mount_name": "/fsx",
+                },
+                "mount_name is '/fsx'",
+            ),
+            ({"kind": "lustre", "file_system": "Elsewhere"}, "give its DNS name and its mount_name"),
+        ],
+    )
+    def test_a_mount_by_a_wrong_name_is_refused(
+        self, stack: cdk.Stack, network: hp.Network, mount: dict[str, Any], says: str
+    ) -> None:
+        with pytest.raises(hp.InvalidValue, match=says):
+            cluster(stack, network, groups=groups(mounts=[hp.Mount(**mount)]))
+
+    def test_links_to_s3_come_before_the_cluster(self, stack: cdk.Stack, network: hp.Network) -> None:
+        """Field report C-10: nodes that come earlier find no files."""
+        data = hp.LustreFileSystem(
+            stack,
+            "Data",
+            network=network,
+            lustre=hp.Lustre(capacity_gib=1200, throughput_mbps_per_tib=125),
+            repositories=[hp.DataRepository(folder="/data", s3_uri="s3://datasets/")],
+        )
+        cluster(stack, network, mounts={"/fsx": data})
+        (found,) = (each for each in synthesized(stack)["Resources"].values() if each["Type"] == CLUSTER)
+        assert stack.get_logical_id(data.associations[0]) in found["DependsOn"]
+
     def test_a_described_type_is_not_refused_by_the_engines_list(self, stack: cdk.Stack, network: hp.Network) -> None:
         new = hp.InstanceType("ml.p7.48xlarge", accelerators=8, efa=16, addresses=16)
         cluster(stack, network, groups=[groups()[0], hp.InstanceGroup.compute("p7", new, count=1)])
@@ -364,6 +427,42 @@ class TestArguments:
         p5 = hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=4, capacity=plan)
         cluster(stack, network, groups=[groups()[0], p5])
         assert ":training-plan/p-" in str(group(stack, "p5")["TrainingPlanArn"])
+
+
+class TestFieldsOfAWrongType:
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"image_id": 3}, "group 'cpu': image_id is 3, an int; use text or None"),
+            ({"volumes": [hp.NodeVolume(kms_key=3)]}, "volumes[0].kms_key is 3, an int"),  # type: ignore[arg-type]  # the point
+            ({"capacity": hp.TrainingPlan("arn:aws:x", count=1, zone=None, starts=None, ends=None)}, "not the ARN"),
+        ],
+    )
+    def test_are_named_before_anything_is_made(
+        self, stack: cdk.Stack, network: hp.Network, wrong: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(hp.InvalidValue) as refused:
+            cluster(stack, network, groups=groups(**wrong))
+        assert message in str(refused.value)
+
+    def test_lists_for_tuples_are_judged_like_tuples(self, stack: cdk.Stack, network: hp.Network) -> None:
+        """Made by hand, a group keeps the lists that it was given; rules look for tuples."""
+        made = hp.InstanceGroup(
+            name="login",
+            count=1,
+            instance_type="ml.g5.12xlarge",
+            node_type="Login",
+            health_checks=["InstanceStress"],  # type: ignore[arg-type]  # the point
+        )
+        with pytest.raises(hp.InvalidCluster, match="HP1203"):
+            cluster(stack, network, groups=[*groups(), made])
+
+    def test_two_groups_of_one_name_cannot_be_acknowledged_into_a_crash(
+        self, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        twice = [*groups(), hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1)]
+        with pytest.raises(hp.InvalidValue, match="several groups are named cpu"):
+            cluster(stack, network, groups=twice, acknowledge={"HP1002": "to see what happens"})
 
 
 class TestTokensEverywhere:

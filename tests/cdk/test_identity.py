@@ -21,6 +21,7 @@ class TestStatements:
             ({}, []),
             ({"lustre_efa": True}, ["DescribeLustre"]),
             ({"scripts": [(BUCKET, "hyperpod/train")]}, ["ReadScripts1", "ListScripts1"]),
+            ({"rollback_alarms": True}, ["ReadAlarms"]),
             ({"volume_key_arns": ["arn:aws:kms:us-west-2:111122223333:key/k"]}, ["VolumeKeys"]),
         ],
     )

@@ -36,6 +36,10 @@ class TestLustre:
         (resource,) = (each for each in synthesized(stack)["Resources"].values() if each["Type"] == LUSTRE)
         assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
 
+    def test_refuses_a_version_that_was_written_as_a_number(self, stack: cdk.Stack, network: hp.Network) -> None:
+        with pytest.raises(hp.InvalidValue, match=r"Scratch: lustre\.version is 2\.15, a float; use text or None"):
+            file_system(stack, network, version=2.15)
+
     def test_waits_for_both_rules_of_its_security_group(self, stack: cdk.Stack, network: hp.Network) -> None:
         """Field report B-04: FSx looks for its ports when it is created."""
         file_system(stack, network)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from hyperpod_constructs.rules import RULES
+import pytest
+
+from hyperpod_constructs.rules import RULES, pages
 from tests.cli.conftest import Run
 
 LUSTRE = RULES["HP3001"]
@@ -14,7 +16,7 @@ class TestList:
 
     def test_ends_with_the_number_and_how_to_ask_for_more(self, run: Run) -> None:
         last = run("rules").out.splitlines()[-1]
-        assert last == f"{len(RULES) + 1} rules; `hyperpod rules ID` says why"
+        assert last == f"{len(RULES) + 1} rules; `hyperpod rules ID` explains one, with an example"
 
     def test_as_json_has_everything_but_the_code(self, run: Run) -> None:
         rows = run("rules", "--format", "json").data["rules"]
@@ -23,18 +25,26 @@ class TestList:
 
 
 class TestOne:
-    def test_says_why_and_who_says_so(self, run: Run) -> None:
+    def test_prints_its_page(self, run: Run) -> None:
         result = run("rules", "HP3001")
-        lines = " ".join(result.out.split())
         assert result.code == 0
-        assert lines == f"HP3001 error {LUSTRE.title} because: {LUSTRE.because} source: {LUSTRE.source}"
+        assert result.out == pages.markdown(pages.page(LUSTRE))
+
+    def test_is_as_wide_as_the_terminal(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("hyperpod_constructs.cli.terminal.width", lambda: 60)
+        assert run("rules", "HP3001").out == pages.markdown(pages.page(LUSTRE), 60)
 
     def test_may_be_typed_in_lower_case(self, run: Run) -> None:
         assert run("rules", "hp3001").out == run("rules", "HP3001").out
 
-    def test_as_json_has_the_same_form_as_the_list(self, run: Run) -> None:
+    def test_as_json_has_all_of_its_page(self, run: Run) -> None:
         (row,) = run("rules", "HP3001", "--format", "json").data["rules"]
-        assert (row["id"], row["title"]) == ("HP3001", LUSTRE.title)
+        assert row == pages.as_data(pages.page(LUSTRE))
+
+    def test_as_json_has_at_least_what_the_list_has(self, run: Run) -> None:
+        (row,) = run("rules", "HP3001", "--format", "json").data["rules"]
+        listed = {each["id"]: each for each in run("rules", "--format", "json").data["rules"]}["HP3001"]
+        assert listed.items() <= row.items()
 
     def test_unknown_names_near_ones_and_is_exit_2(self, run: Run) -> None:
         result = run("rules", "HP301")

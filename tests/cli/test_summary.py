@@ -96,7 +96,8 @@ class TestRestrictedGroups:
         return CLUSTER.replace(
             "    Properties:\n",
             "    Properties:\n      RestrictedInstanceGroups:\n        - {InstanceGroupName: nova, InstanceCount: 2,"
-            " InstanceType: ml.p5.48xlarge, ExecutionRole: r}\n",
+            " InstanceType: ml.p5.48xlarge,"
+            " ExecutionRole: 'arn:aws:iam::111122223333:role/node'}\n",
         )
 
     def test_are_counted_like_any_other(self, run: Run, restricted: str) -> None:

@@ -34,6 +34,7 @@ class TestCheckFields:
             ),
             (group(min_count=TOKEN), "min_count is '${Token[TOKEN.1]}', a str; use a whole number or None"),
             (group(zone=LIST_TOKEN), "zone is ['#{Token[TOKEN.2]}'], a list; use text or None"),
+            (group(volumes=LIST_TOKEN), "volumes is ['#{Token[TOKEN.2]}'], a list; use a list of hp.NodeVolume"),
             (group(partitions=range(3)), "partitions is range(0, 3), a range; use a list of text"),
             (
                 group(capacity=hp.TrainingPlan("frontier", **{**PLAN, "zone": 2.5})),
@@ -57,7 +58,7 @@ class TestCheckFields:
             group(instance_type=TOKEN, count=NUMBER_TOKEN, partitions=LIST_TOKEN),
             group(partitions=[TOKEN], volumes=[hp.NodeVolume(size_gib=500)]),
             group(capacity=hp.TrainingPlan("frontier", **PLAN), network_interface="efa"),
-            group(volumes=LIST_TOKEN, network_interface=TOKEN, min_count=NUMBER_TOKEN),
+            group(health_checks=LIST_TOKEN, network_interface=TOKEN, min_count=NUMBER_TOKEN),
             group(described=hp.InstanceType("ml.p7.48xlarge", memory_gib=2048)),
         ],
     )

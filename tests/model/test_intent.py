@@ -88,7 +88,11 @@ class TestWhatIsEncoded:
                     lifecycle=Lifecycle(
                         source_uri="s3://b/p",
                         on_create="a.sh",
-                        files=(ScriptFile(name="a.sh", carriage_returns=True), ScriptFile(name="lib/b.py")),
+                        files=(
+                            ScriptFile(name="a.sh", carriage_returns=True, fetches=("1: pip install",)),
+                            ScriptFile(name="lib/b.py"),
+                            ScriptFile(name="c.sh", byte_order_mark="UTF-8"),
+                        ),
                     )
                 )
             ),
@@ -135,6 +139,13 @@ class TestWhatIsEncoded:
         meant = cluster(*groups, orchestrator=Slurm(provisioning=provisioning))
         written = json.loads(json.dumps(intent.encode(meant)))
         assert applied(as_in_the_template(meant), written) == (meant, [])
+
+    def test_of_a_plan_whose_name_is_decided_at_deploy_keeps_its_facts(self) -> None:
+        written = json.loads(json.dumps(intent.encode(cluster(group(capacity=PLAN)))))
+        written["groups"]["p5"]["plan"]["name"] = UNKNOWN
+        meant, wrong = applied(cluster(group(capacity=UNKNOWN)), written)
+        plan: Any = meant.groups[0].capacity
+        assert (plan.plan, plan.count, plan.zone, wrong) == (UNKNOWN, 32, "usw2-az2", [])
 
     def test_is_nothing_if_properties_say_everything(self) -> None:
         assert intent.encode(cluster(group())) == {}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from hyperpod_constructs.model import template
-from hyperpod_constructs.model.budget import BudgetResource, Notification, Subscriber, Topic
+from hyperpod_constructs.model.budget import BudgetResource, Grant, Notification, Subscriber, Topic
 from hyperpod_constructs.model.capacity import AutoPatch, BatchSize, InstanceGroup, RollingUpdate, TrainingPlan
 from hyperpod_constructs.model.deployment import Cluster, Deployment, Location
 from hyperpod_constructs.model.identity import Role, Statement
@@ -22,6 +22,7 @@ from tests.model.conftest import refused
 
 FIXTURES = Path(__file__).with_name("fixtures")
 TRAINING = FIXTURES / "training.yaml"
+ROLE = "arn:aws:iam::111122223333:role/node"
 
 TYPES = (
     "AWS::SageMaker::Cluster",
@@ -115,7 +116,13 @@ class TestAWholeTemplate:
                         ),
                         lifecycle=Lifecycle(source_uri="s3://scripts-*", on_init_complete="setup.sh"),
                         volumes=(NodeVolume(size_gib=500),),
-                        mounts=(Mount(kind="lustre", file_system="training.yaml/Scratch"),),
+                        mounts=(
+                            Mount(
+                                kind="lustre",
+                                file_system="training.yaml/Scratch",
+                                mount_name="training.yaml/Scratch",
+                            ),
+                        ),
                         patching=AutoPatch(
                             when="WhenIdle",
                             rolling=RollingUpdate(batch=BatchSize(percent=10), wait_seconds=60, alarms=("idle",)),
@@ -127,7 +134,16 @@ class TestAWholeTemplate:
 
     def test_gives_network_and_storage(self, training: Deployment) -> None:
         fabric = "training.yaml/Fabric"
-        assert training.subnets == (Subnet(path="training.yaml/Nodes", zone="usw2-az2", cidr="10.1.0.0/20"),)
+        assert training.subnets == (
+            Subnet(
+                path="training.yaml/Nodes",
+                zone="usw2-az2",
+                cidr="10.1.0.0/20",
+                vpc="vpc-0",
+                region="us-west-2",
+                after=frozenset(),
+            ),
+        )
         assert training.security_groups == (
             SecurityGroup(
                 path=fabric,
@@ -135,6 +151,7 @@ class TestAWholeTemplate:
                     Rule(direction="ingress", protocol="-1", group=fabric, path="training.yaml/FabricIn"),
                     Rule(direction="egress", protocol="-1", group=fabric, path="training.yaml/FabricOut"),
                 ),
+                vpc="vpc-0",
             ),
         )
         assert training.file_systems == (
@@ -151,6 +168,7 @@ class TestAWholeTemplate:
                 security_groups=(fabric,),
                 region="us-west-2",
                 retention=Retention(on_delete="RetainExceptOnCreate", on_replace="Retain"),
+                depends_on=frozenset({"training.yaml/Nodes", fabric}),
             ),
         )
 
@@ -160,11 +178,13 @@ class TestAWholeTemplate:
                 path="training.yaml/Node",
                 trusts=("sagemaker.amazonaws.com",),
                 managed_policies=("AmazonSageMakerClusterInstanceRolePolicy",),
-                statements=(Statement(allow=True, actions=("ec2:CreateNetworkInterface",)),),
+                statements=(
+                    Statement(allow=True, actions=("ec2:CreateNetworkInterface",), policy="training.yaml/NodeNetwork"),
+                ),
             ),
         )
         assert training.topics == (
-            Topic(path="training.yaml/Notices", publishers=("budgets.amazonaws.com",), subscriptions=1),
+            Topic(path="training.yaml/Notices", grants=(Grant(service="budgets.amazonaws.com"),), subscriptions=1),
         )
         notices = Subscriber(kind="SNS", address="training.yaml/Notices")
         assert training.budgets == (
@@ -192,7 +212,7 @@ class TestAWholeTemplate:
 
 class TestAGroupBehindOneThatAConditionTakesOut:
     def test_is_found_at_its_own_line(self, tmp_path: Path) -> None:
-        basics = {"InstanceCount": 1, "ExecutionRole": "role"}
+        basics = {"InstanceCount": 1, "ExecutionRole": ROLE}
         groups = [
             {"Fn::If": ["Never", {"InstanceGroupName": "login", **basics}, {"Ref": "AWS::NoValue"}]},
             {"InstanceGroupName": "p5", **basics, "InstanceCount": "x"},
@@ -216,12 +236,12 @@ class TestACreateClusterRequest:
         return tmp_path / "request.json"
 
     def test_is_a_cluster(self, request_file: Path) -> None:
-        group = {"InstanceGroupName": "p5", "InstanceCount": 2, "ExecutionRole": "arn:aws:iam::1:role/Node"}
+        group = {"InstanceGroupName": "p5", "InstanceCount": 2, "ExecutionRole": ROLE}
         request_file.write_text(json.dumps({"ClusterName": "small", "InstanceGroups": [group]}, indent=1))
         read = template.read(request_file, region="us-west-2")
         (cluster,) = read.clusters
         assert (cluster.path, cluster.name, cluster.region) == ("request.json/small", "small", "us-west-2")
-        assert cluster.groups == (InstanceGroup(name="p5", count=2, execution_role="arn:aws:iam::1:role/Node"),)
+        assert cluster.groups == (InstanceGroup(name="p5", count=2, execution_role=ROLE),)
         assert read.locations["request.json/small/p5"] == Location(str(request_file), 4)
         assert read.invalid == ()
 
@@ -232,7 +252,7 @@ class TestACreateClusterRequest:
         assert read.invalid[0].path == "request.json"
 
     def test_points_to_the_line_of_what_is_wrong(self, request_file: Path) -> None:
-        group = {"InstanceGroupName": "p5", "InstanceCount": "x", "ExecutionRole": "r"}
+        group = {"InstanceGroupName": "p5", "InstanceCount": "x", "ExecutionRole": ROLE}
         request_file.write_text(json.dumps({"ClusterName": "c", "InstanceGroups": [group]}, indent=1))
         assert [each.location for each in template.read(request_file).invalid] == [Location(str(request_file), 6)]
 
@@ -243,7 +263,7 @@ class TestACreateClusterRequest:
             "DeploymentConfig": batch,
             "DrainPolicy": {"OnDrainTimeout": "Skip"},
         }
-        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", "AutoPatchConfig": patching}
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": ROLE, "AutoPatchConfig": patching}
         request_file.write_text(json.dumps({"ClusterName": "c", "InstanceGroups": [group]}))
         read = template.read(request_file)
         assert read.clusters[0].groups[0].patching == AutoPatch(
@@ -253,7 +273,7 @@ class TestACreateClusterRequest:
 
     def test_may_have_what_only_the_api_has(self, request_file: Path) -> None:
         patching = {"PatchingStrategy": "WhenIdle", "IdleWaitWindowInSeconds": 3600}
-        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", "AutoPatchConfig": patching}
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": ROLE, "AutoPatchConfig": patching}
         request_file.write_text(json.dumps({"ClusterName": "c", "InstanceGroups": [group]}))
         assert template.read(request_file).invalid == ()
 
@@ -284,7 +304,7 @@ class TestWeakReferences:
 
     def test_of_a_network_are_seen_beside_what_they_lead_to(self, tmp_path: Path) -> None:
         network = {"Subnets": [self.output("Net")], "SecurityGroupIds": ["sg-1"]}
-        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", "OverrideVpcConfig": network}
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": ROLE, "OverrideVpcConfig": network}
         files = {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1"], "SecurityGroupIds": [self.output("Group")]}
         read = self.read(
             tmp_path,
@@ -298,11 +318,21 @@ class TestWeakReferences:
         )
         assert read.file_systems[0].weak == ("SecurityGroupIds",)
 
-    def test_are_not_seen_in_strong_ones_or_where_they_lead_nowhere(self, tmp_path: Path) -> None:
+    def test_are_seen_where_they_lead_to_a_stack_that_is_not_read(self, tmp_path: Path) -> None:
         network = {"Subnets": [self.output("Net")], "SecurityGroupIds": ["sg-1"]}
         cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": {"VpcConfig": network}}
         read = self.read(tmp_path, {"C": cluster}, name="other")
-        assert read.clusters[0].placement == VpcPlacement(subnets=(UNKNOWN,), security_groups=("sg-1",))
+        assert read.clusters[0].placement == VpcPlacement(
+            subnets=(UNKNOWN,), security_groups=("sg-1",), weak=("Subnets",)
+        )
+
+    @pytest.mark.parametrize("strong", [{"Fn::ImportValue": "elsewhere"}, {"Ref": "Given"}, "subnet-1"])
+    def test_are_not_seen_in_strong_ones(self, tmp_path: Path, strong: object) -> None:
+        network = {"Subnets": [strong], "SecurityGroupIds": ["sg-1"]}
+        cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": {"VpcConfig": network}}
+        (read,) = self.read(tmp_path, {"C": cluster}).clusters
+        assert isinstance(read.placement, VpcPlacement)
+        assert read.placement.weak == ()
 
 
 class TestReferences:
@@ -398,7 +428,7 @@ class TestWhateverTheInput:
     @given(name=NAMES, value=NEARLY)
     def test_nothing_is_raised_for_one_property_that_is_wrong(self, tmp_path: Path, name: str, value: Any) -> None:
         file = tmp_path / "app.json"
-        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r", name: value}
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": ROLE, name: value}
         properties = {name: value, "InstanceGroups": value if name == "InstanceGroups" else [group]}
         resources = {f"X{number}": {"Type": kind, "Properties": properties} for number, kind in enumerate(TYPES)}
         file.write_text(json.dumps({"Resources": resources}))
@@ -438,16 +468,17 @@ Resources:
       NodeRecovery: Never
       InstanceGroups:
         - InstanceGroupName: p5
-          ExecutionRole: arn
+          ExecutionRole: arn:aws:iam::111122223333:role/node
           LifecycleConfig: {}
           InstanceCount: -1
         - InstanceGroupName: cpu
-          ExecutionRole: arn
+          ExecutionRole: arn:aws:iam::111122223333:role/node
   Files:
     Type: AWS::FSx::FileSystem
     DeletionPolicy: Keep
     Properties:
       FileSystemType: LUSTRE
+      SubnetIds: [subnet-1]
       LustreConfiguration:
         AutomaticBackupRetentionDays: 91
 """
@@ -461,7 +492,7 @@ Resources:
             "InstanceGroups[0].LifecycleConfig": 15,
             "InstanceGroups[0].InstanceCount:": 16,
             "InstanceGroups[1].InstanceCount": 17,  # missing
-            "LustreConfiguration.AutomaticBackupRetentionDays:": 25,
+            "LustreConfiguration.AutomaticBackupRetentionDays:": 26,
             "DeletionPolicy": 21,
         }
         assert {place and place.file for place in found.values()} == {str(file)}

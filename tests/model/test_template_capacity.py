@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from hyperpod_constructs.catalog import schemas
 from hyperpod_constructs.model import template
 from hyperpod_constructs.model.capacity import (
     AutoPatch,
@@ -22,14 +23,16 @@ from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
-from hyperpod_constructs.model.storage import Mount, NodeVolume
-from hyperpod_constructs.model.template import properties as known_properties
+from hyperpod_constructs.model.storage import NodeVolume
+from hyperpod_constructs.model.template import schema
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.model.conftest import refused
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/frontier"
+ROLE = "arn:aws:iam::111122223333:role/node"
+SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:c"
+EKS = "arn:aws:eks:us-west-2:111122223333:cluster/c"
 UNDECIDABLE = {"Ref": "Given"}
-FILES = {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE"}}
 ROLLOUT = {
     "RollingUpdatePolicy": {
         "MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": "2"},
@@ -59,7 +62,7 @@ def group_of(cluster_of: Callable[..., Deployment]) -> Callable[..., tuple[Insta
     """Decodes one group with these properties: the group, and what was invalid."""
 
     def decode(properties: dict[str, Any], **others: Any) -> tuple[InstanceGroup, list[str]]:
-        basics = {"InstanceGroupName": "p5", "InstanceCount": 4, "ExecutionRole": "role"}
+        basics = {"InstanceGroupName": "p5", "InstanceCount": 4, "ExecutionRole": ROLE}
         read = cluster_of({"InstanceGroups": [{**basics, **properties}]}, **others)
         return read.clusters[0].groups[0], refused(read)
 
@@ -100,16 +103,16 @@ class TestWhatCanNeverBeRight:
                 "SlurmConfig": {"NodeType": "Worker", "PartitionNames": ["a"]},
             }
         )
-        assert (group.name, group.execution_role, group.partitions) == ("p5", "role", ("a",))
+        assert (group.name, group.execution_role, group.partitions) == ("p5", ROLE, ("a",))
         assert (group.count, group.min_count, group.node_type) == (UNKNOWN, UNKNOWN, UNKNOWN)
-        assert [message.partition(":")[0] for message in invalid] == [
+        assert sorted(message.partition(":")[0] for message in invalid) == [
             "InstanceGroups[0].InstanceCount",
             "InstanceGroups[0].MinInstanceCount",
-            "InstanceGroups[0].SlurmConfig.NodeType",
+            "InstanceGroups[0].SlurmConfig.NodeType is 'Worker'; use Controller or Login or Compute",
         ]
 
     def test_points_to_the_group(self, cluster_of: Any) -> None:
-        group = {"InstanceGroupName": "p5", "InstanceCount": "x", "ExecutionRole": "role"}
+        group = {"InstanceGroupName": "p5", "InstanceCount": "x", "ExecutionRole": ROLE}
         (invalid,) = cluster_of({"InstanceGroups": [group]}).invalid
         assert invalid.path == "app.json/C/p5"
 
@@ -145,7 +148,7 @@ class TestMisspeltProperties:
         [
             ({"LifecycleConfig": {}}, "InstanceGroups[0].LifecycleConfig does not exist; use LifeCycleConfig"),
             (
-                {"SlurmConfig": {"PartitionName": ["a"]}},
+                {"SlurmConfig": {"NodeType": "Compute", "PartitionName": ["a"]}},
                 "InstanceGroups[0].SlurmConfig.PartitionName does not exist; use PartitionNames",
             ),
             ({"minInstanceCount": 1}, "InstanceGroups[0].minInstanceCount does not exist; use MinInstanceCount"),
@@ -189,7 +192,7 @@ class TestPropertiesThatMayBeNew:
     def test_are_reported_as_what_we_do_not_know(
         self, cluster_of: Any, properties: dict[str, Any], where: str, meant: str
     ) -> None:
-        group = {"InstanceGroupName": "p5", "InstanceCount": 4, "ExecutionRole": "role", **properties}
+        group = {"InstanceGroupName": "p5", "InstanceCount": 4, "ExecutionRole": ROLE, **properties}
         (invalid,) = cluster_of({"InstanceGroups": [group]}).invalid
         assert not invalid.certain
         assert invalid.message == f"{where} is not a property that we know"
@@ -198,9 +201,10 @@ class TestPropertiesThatMayBeNew:
     @pytest.mark.parametrize("name", ["MinInstanceCount", "RestrictedInstanceGroupsConfig", "OverrideVpcConfig"])
     def test_are_all_that_the_service_once_added(self, name: str) -> None:
         """A list without one of these, as it was before they existed, would not have called them slips."""
-        for shape in (known_properties.GROUP, known_properties.CLUSTER):
-            older = {known: below for known, below in shape.items() if known != name}
-            assert known_properties._alike(name, older, known_properties._SLIP) is None
+        definitions = schemas.definitions("AWS::SageMaker::Cluster")
+        for known in (definitions["ClusterInstanceGroup"], definitions["root"]):
+            older = set(known["properties"]) - {name}
+            assert schema._alike(name, older, schema._SLIP) is None
 
 
 class TestGroupsThatMayNotBeThere:
@@ -226,7 +230,7 @@ class TestConditionalProperties:
 
 class TestGroupsOfOneName:
     def test_are_all_there(self, cluster_of: Any) -> None:
-        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r"}
+        group = {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": ROLE}
         read = cluster_of({"InstanceGroups": [group, group]})
         assert [each.name for each in read.clusters[0].groups] == ["a", "a"]
         assert "app.json/C/a" in read.locations
@@ -264,42 +268,13 @@ class TestCapacity:
         ]
 
 
-class TestMounts:
-    @pytest.mark.parametrize(
-        "dns_name",
-        [
-            {"Fn::GetAtt": ["Files", "DNSName"]},
-            {"Fn::Sub": "${Files}.fsx.${AWS::Region}.amazonaws.com"},
-            {"Fn::Join": ["", [{"Ref": "Files"}, ".fsx.", {"Ref": "AWS::Region"}, ".", {"Ref": "AWS::URLSuffix"}]]},
-        ],
-    )
-    def test_lead_to_the_file_system(self, group_of: Any, dns_name: object) -> None:
-        config = {"FsxLustreConfig": {"DnsName": dns_name, "MountName": "abcdefgh", "MountPath": "/data"}}
-        group, _ = group_of({"InstanceStorageConfigs": [config]}, Files=FILES)
-        assert group.mounts == (Mount(kind="lustre", path="/data", file_system="app.json/Files"),)
-
-    def test_may_be_known_by_the_mount_name_only(self, group_of: Any) -> None:
-        config = {"DnsName": UNDECIDABLE, "MountName": {"Fn::GetAtt": ["Files", "LustreMountName"]}}
-        group, _ = group_of({"InstanceStorageConfigs": [{"FsxLustreConfig": config}]}, Files=FILES)
-        assert group.mounts == (Mount(kind="lustre", file_system="app.json/Files"),)
-
-    def test_of_other_file_systems_have_their_dns_name(self, group_of: Any) -> None:
-        name = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
-        group, _ = group_of({"InstanceStorageConfigs": [{"FsxOpenZfsConfig": {"DnsName": name}}]})
-        assert group.mounts == (Mount(kind="openzfs", file_system=name),)
-
-    def test_and_volumes_are_unknown_if_one_entry_is(self, group_of: Any) -> None:
-        group, _ = group_of({"InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": 1}}, UNDECIDABLE]})
-        assert (group.volumes, group.mounts) == (UNKNOWN, UNKNOWN)
-
-
 class TestLifecycle:
-    def test_of_a_bucket_in_the_template_has_a_known_beginning(self, group_of: Any) -> None:
+    def test_of_a_bucket_in_the_template_names_that_bucket(self, group_of: Any) -> None:
         uri = {"Fn::Join": ["", ["s3://", {"Ref": "Scripts"}, "/p5"]]}
         group, _ = group_of(
             {"LifeCycleConfig": {"SourceS3Uri": uri, "OnCreate": "a.sh"}}, Scripts={"Type": "AWS::S3::Bucket"}
         )
-        assert group.lifecycle == Lifecycle(source_uri="s3://*", on_create="a.sh")
+        assert group.lifecycle == Lifecycle(source_uri="s3://<name of app.json.Scripts>/p5", on_create="a.sh")
 
 
 class TestUpdates:
@@ -350,10 +325,10 @@ class TestOrchestrator:
         assert read.invalid == ()
 
     def test_has_a_database_whose_default_name_is_not_known(self, cluster_of: Any) -> None:
-        database = {"Endpoint": "db.example.com", "SecretArn": "arn:aws:secretsmanager:a:b:secret:c"}
+        database = {"Endpoint": "db.example.com", "SecretArn": SECRET}
         read = cluster_of({"Orchestrator": {"Slurm": {"AccountingDatabase": database}}})
         assert read.clusters[0].orchestrator.accounting == AccountingDatabase(
-            endpoint="db.example.com", secret_arn="arn:aws:secretsmanager:a:b:secret:c", name=UNKNOWN
+            endpoint="db.example.com", secret_arn=SECRET, name=UNKNOWN
         )
 
 
@@ -439,9 +414,8 @@ class TestFieldsThatOnlySomeClustersHave:
         assert group_of(properties)[0].asked == asked
 
 
-
 class TestAnOrchestratorUnderAnUndecidableCondition:
-    MAYBE: ClassVar[dict[str, Any]] = {"Fn::If": ["Maybe", {"ClusterArn": "arn:eks"}, {"Ref": "AWS::NoValue"}]}
+    MAYBE: ClassVar[dict[str, Any]] = {"Fn::If": ["Maybe", {"ClusterArn": EKS}, {"Ref": "AWS::NoValue"}]}
     OR_ELSE: ClassVar[dict[str, Any]] = {"Fn::If": ["Maybe", {"Ref": "AWS::NoValue"}, {}]}
 
     @pytest.mark.parametrize(
@@ -449,7 +423,7 @@ class TestAnOrchestratorUnderAnUndecidableCondition:
         [
             ({"Eks": MAYBE, "Slurm": OR_ELSE}, UNKNOWN),
             ({"Eks": MAYBE, "Slurm": {}}, Slurm()),
-            ({"Eks": {"ClusterArn": "arn:eks"}, "Slurm": OR_ELSE}, Eks(cluster="arn:eks")),
+            ({"Eks": {"ClusterArn": EKS}, "Slurm": OR_ELSE}, Eks(cluster=EKS)),
         ],
     )
     def test_is_the_one_that_is_certain(self, cluster_of: Any, orchestrator: Any, read_as: object) -> None:
@@ -460,11 +434,11 @@ class TestAnOrchestratorUnderAnUndecidableCondition:
 class TestUnderAMacro:
     def test_what_is_left_out_may_be_added(self, deployment_of: Any) -> None:
         group = {"InstanceGroupName": "p5", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 4}
-        properties = {"InstanceGroups": [group], "Orchestrator": {"Eks": {"ClusterArn": "arn:eks"}}}
+        properties = {"InstanceGroups": [group], "Orchestrator": {"Eks": {"ClusterArn": EKS}}}
         resources = {"C": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}}
         read = deployment_of(resources, Transform="Company")
         (cluster,) = read.clusters
-        assert (cluster.placement, cluster.orchestrator) == (UNKNOWN, Eks(cluster="arn:eks"))
+        assert (cluster.placement, cluster.orchestrator) == (UNKNOWN, Eks(cluster=EKS))
         assert (cluster.groups[0].execution_role, cluster.groups[0].count) == (UNKNOWN, 4)
         assert read.invalid == ()
 
@@ -475,7 +449,13 @@ class TestUnderAMacro:
 
 class TestScriptsInABucketOfTheTemplate:
     @pytest.mark.parametrize(
-        ("bucket", "uri"), [({"BucketName": "acme-scripts"}, "s3://acme-scripts/lcs"), ({}, "s3://*")]
+        ("bucket", "uri"),
+        [
+            ({"BucketName": "acme-scripts"}, "s3://acme-scripts/lcs"),
+            ({}, "s3://<name of app.json.B>/lcs"),
+            ({"BucketName": {"Fn::Sub": "acme-${AWS::AccountId}-lcs"}}, "s3://acme-*-lcs/lcs"),
+            ({"BucketName": {"Ref": "AWS::AccountId"}}, "s3://*"),
+        ],
     )
     def test_lie_where_the_template_names_it(self, group_of: Any, bucket: Any, uri: str) -> None:
         lifecycle = {"SourceS3Uri": {"Fn::Sub": "s3://${B}/lcs"}, "OnInitComplete": "a.sh"}

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hyperpod_constructs.model import template
-from hyperpod_constructs.model.identity import Role, Statement
+from hyperpod_constructs.model.identity import Key, Role, Statement
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.model.conftest import refused
 
@@ -74,6 +75,34 @@ class TestTrust:
         read = deployment_of({"R": role(AssumeRolePolicyDocument={"Statement": statements})}, **SECTIONS)
         assert read.roles[0].source_account_checked is checked
 
+    @pytest.mark.parametrize(
+        ("conditions", "accounts"),
+        [
+            ([{"StringEquals": {"aws:SourceAccount": "999999999999"}}], ("999999999999",)),
+            (
+                [{"StringEquals": {"AWS:sourceaccount": [999999999999, "111122223333"]}}],
+                ("999999999999", "111122223333"),
+            ),
+            ([{"ArnLike": {"aws:SourceArn": "arn:aws:sagemaker:*:999999999999:cluster/*"}}], ("999999999999",)),
+            ([{"StringEquals": {"aws:SourceAccount": UNDECIDABLE}}], UNKNOWN),
+            ([{"StringLike": {"aws:SourceAccount": ["999999999999", "1111*"]}}], UNKNOWN),
+            ([{"ArnLike": {"aws:SourceArn": "arn:aws:sagemaker:*"}}], UNKNOWN),
+            ([{"StringNotEquals": {"aws:SourceAccount": "999999999999"}}], None),
+            ([{"StringEqualsIfExists": {"aws:SourceAccount": "999999999999"}}], None),
+            ([{"StringEquals": {"aws:PrincipalTag/x": "999999999999"}}], None),
+            ([{"StringEquals": {"aws:SourceAccount": "999999999999"}}, None], None),
+            ([UNDECIDABLE], UNKNOWN),
+            ([None], None),
+        ],
+    )
+    def test_may_be_for_some_accounts_only(self, deployment_of: Any, conditions: Any, accounts: object) -> None:
+        statements = [
+            trusting("a.amazonaws.com", **({} if each is None else {"Condition": each})) for each in conditions
+        ]
+        read = deployment_of({"R": role(AssumeRolePolicyDocument={"Statement": statements})}, **SECTIONS)
+        assert read.roles[0].source_accounts == accounts
+        assert read.invalid == ()
+
 
 class TestManagedPolicies:
     @pytest.mark.parametrize(
@@ -81,8 +110,8 @@ class TestManagedPolicies:
         [
             ("arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore", "AmazonSSMManagedInstanceCore", True),
             ({"Fn::Sub": "arn:${AWS::Partition}:iam::aws:policy/service-role/A"}, "service-role/A", True),
-            ("arn:aws:iam::111122223333:policy/Ours", "Ours", False),
-            ({"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:policy/Ours"}, "Ours", False),
+            ("arn:aws:iam::111122223333:policy/AdministratorAccess", UNKNOWN, False),
+            ({"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:policy/Ours"}, UNKNOWN, False),
             (UNDECIDABLE, UNKNOWN, False),
         ],
     )
@@ -91,6 +120,31 @@ class TestManagedPolicies:
     ) -> None:
         read = deployment_of({"R": role(ManagedPolicyArns=[arn])}, **SECTIONS)
         assert (read.roles[0].managed_policies, read.roles[0].complete) == ((name,), complete)
+
+    @pytest.mark.parametrize(
+        ("arn", "region", "findings"),
+        [
+            ("arn:aws-us-gov:iam::aws:policy/ReadOnlyAccess", "us-west-2", 1),
+            ("arn:aws:iam::aws:policy/ReadOnlyAccess", "cn-north-1", 1),
+            ("arn:aws:iam::aws:policy/ReadOnlyAccess", "us-west-2", 0),
+            ("arn:aws-us-gov:iam::aws:policy/ReadOnlyAccess", None, 0),
+            ({"Fn::Sub": "arn:${AWS::Partition}:iam::aws:policy/ReadOnlyAccess"}, "cn-north-1", 0),
+        ],
+    )
+    def test_are_of_the_partition_of_the_stack(self, tmp_path: Any, arn: Any, region: Any, findings: int) -> None:
+        (tmp_path / "t.json").write_text(json.dumps({"Resources": {"R": role(ManagedPolicyArns=[arn])}}))
+        assert len(refused(template.read(tmp_path / "t.json", region))) == findings
+
+    def test_of_another_partition_are_named_with_the_right_one(self, tmp_path: Any) -> None:
+        of_china = role(ManagedPolicyArns=["arn:aws-cn:iam::aws:policy/ReadOnlyAccess"])
+        (tmp_path / "t.json").write_text(json.dumps({"Resources": {"R": of_china}}))
+        assert refused(template.read(tmp_path / "t.json", "us-west-2")) == [
+            (
+                "ManagedPolicyArns[0] is a policy of the partition aws-cn, and the stack is in us-west-2, which is in "
+                "aws; use !Sub arn:${AWS::Partition}:iam::aws:policy/ReadOnlyAccess; in the CDK "
+                "iam.ManagedPolicy.from_aws_managed_policy_name('ReadOnlyAccess')"
+            )
+        ]
 
     def test_of_the_template_are_known_by_their_statements(self, deployment_of: Any) -> None:
         policy = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": DOCUMENT}}
@@ -111,7 +165,7 @@ class TestAttachedPolicies:
     def test_belong_to_the_role_they_name(self, deployment_of: Any, kind: str, target: dict[str, Any]) -> None:
         policy = {"Type": kind, "Properties": {"PolicyDocument": DOCUMENT, **target}}
         read = deployment_of({"R": role(RoleName="node-role"), "Other": role(), "P": policy})
-        assert [each.statements for each in read.roles] == [(DESCRIBE,), ()]
+        assert [each.statements for each in read.roles] == [(replace(DESCRIBE, policy="app.json/P"),), ()]
         assert all(each.complete for each in read.roles)
 
     def test_that_may_not_be_there_make_their_role_incomplete(self, deployment_of: Any) -> None:
@@ -126,7 +180,9 @@ class TestAttachedPolicies:
             resources = {"R": role(RoleName="node"), "P": policy}
             (tmp_path / f"{name}.json").write_text(json.dumps({"Resources": resources}))
         read = template.read(tmp_path)
-        assert [(each.statements, each.complete) for each in read.roles] == [((DESCRIBE,), True)] * 2
+        assert [(each.statements, each.complete) for each in read.roles] == [
+            ((replace(DESCRIBE, policy=f"{name}.json/P"),), True) for name in ("a", "b")
+        ]
 
     def test_of_a_name_that_several_have_make_all_of_them_incomplete(self, tmp_path: Any) -> None:
         policy = {"Type": "AWS::IAM::Policy", "Properties": {"PolicyDocument": DOCUMENT, "Roles": ["node"]}}
@@ -162,7 +218,12 @@ class TestStatements:
                     "Action": ["a:b", UNDECIDABLE],
                     "Resource": {"Fn::Sub": "arn:${Given}:s3:::x-${Given}/*"},
                 },
-                Statement(allow=True, actions=("a:b", UNKNOWN), resources=("arn:*:s3:::x-*/*",)),
+                Statement(
+                    allow=True,
+                    actions=("a:b", UNKNOWN),
+                    resources=("arn:*:s3:::x-*/*",),
+                    undecided=("arn:*:s3:::x-*/*",),
+                ),
             ),
             (
                 {"Effect": "Allow", "Action": "a:b", "Resource": {"Fn::Sub": "${Given}/*"}},
@@ -173,6 +234,21 @@ class TestStatements:
     def test_are_read(self, deployment_of: Any, statement: object, read_as: Statement) -> None:
         (found,) = deployment_of({"R": self.inline(statement)}, **SECTIONS).roles
         assert (found.statements, found.complete) == ((read_as,), True)
+
+    @pytest.mark.parametrize(
+        "resource",
+        [
+            "arn:aws:s3:::x-*/*",
+            {"Fn::Sub": "arn:${AWS::Partition}:s3:::x-*/*"},
+            {"Fn::Sub": "${Named.Arn}/*"},
+            {"Fn::GetAtt": ["Named", "Arn"]},
+        ],
+    )
+    def test_tell_wildcards_that_were_written_from_those_of_the_deploy(self, deployment_of: Any, resource: Any) -> None:
+        named = {"Named": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "acme"}}}
+        written = {"Effect": "Allow", "Action": "a:b", "Resource": resource}
+        (found,) = deployment_of({"R": self.inline(written), **named}, **SECTIONS).roles
+        assert found.statements[0].undecided == ()
 
     @pytest.mark.parametrize("statement", [UNDECIDABLE, [UNDECIDABLE], {"Effect": UNDECIDABLE, "Action": "a:b"}])
     def test_that_nobody_can_read_make_the_role_incomplete(self, deployment_of: Any, statement: object) -> None:
@@ -198,7 +274,12 @@ class TestBucketPolicies:
 
     @pytest.mark.parametrize(
         ("bucket", "names"),
-        [("scripts", ("scripts",)), ({"Ref": "Named"}, ("acme",)), ({"Ref": "Made"}, ()), (UNDECIDABLE, (UNKNOWN,))],
+        [
+            ("scripts", ("scripts",)),
+            ({"Ref": "Named"}, ("acme",)),
+            ({"Ref": "Made"}, ("<name of app.json.Made>",)),
+            (UNDECIDABLE, (UNKNOWN,)),
+        ],
     )
     def test_that_let_somebody_read_are_known_by_bucket(
         self, deployment_of: Any, bucket: object, names: object
@@ -212,3 +293,38 @@ class TestBucketPolicies:
     @pytest.mark.parametrize("statement", [{"Effect": "Deny"}, {"Action": "s3:PutObject"}])
     def test_that_let_nobody_read_do_not_count(self, deployment_of: Any, statement: dict[str, Any]) -> None:
         assert deployment_of({"P": self.policy("scripts", **statement)}).granting_buckets == ()
+
+
+ROOT: dict[str, Any] = {"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}
+NODES: dict[str, Any] = {"AWS": {"Fn::GetAtt": ["R", "Arn"]}}
+
+
+class TestKeys:
+    def read(self, deployment_of: Any, *statements: dict[str, Any]) -> Key:
+        basics = {"Effect": "Allow", "Action": "kms:*", "Resource": "*"}
+        policy = {"Statement": [{**basics, **each} for each in statements]}
+        properties = {"KeyPolicy": policy} if statements else {}
+        (key,) = deployment_of({"R": role(), "K": {"Type": "AWS::KMS::Key", "Properties": properties}}).keys
+        assert isinstance(key, Key)
+        return key
+
+    def test_leave_it_to_the_account_by_default(self, deployment_of: Any) -> None:
+        assert self.read(deployment_of) == Key(path="app.json/K")
+
+    @pytest.mark.parametrize("principal", [ROOT, {"AWS": "111122223333"}, {"AWS": ["*"]}, "*"])
+    def test_leave_it_to_the_account_where_their_policy_says_so(self, deployment_of: Any, principal: Any) -> None:
+        assert self.read(deployment_of, {"Principal": principal}).delegates is True
+
+    def test_admit_whom_their_policy_names(self, deployment_of: Any) -> None:
+        key = self.read(deployment_of, {"Principal": NODES, "Action": ["kms:CreateGrant", "kms:DescribeKey"]})
+        assert (key.delegates, key.grantees, key.readers) == (False, ("app.json/R",), ())
+
+    def test_admit_nobody_who_may_only_encrypt(self, deployment_of: Any) -> None:
+        key = self.read(deployment_of, {"Principal": ROOT, "Action": "kms:Encrypt"})
+        assert (key.delegates, key.grantees) == (False, ())
+
+    def test_may_ask_for_a_context(self, deployment_of: Any) -> None:
+        bound = {"Condition": {"StringEquals": {"kms:EncryptionContext:team": "a"}}}
+        assert self.read(deployment_of, {"Principal": ROOT, **bound}).bound == ("kms:EncryptionContext:team",)
+        free = {"Principal": NODES}
+        assert self.read(deployment_of, {"Principal": ROOT, **bound}, free).bound == ()

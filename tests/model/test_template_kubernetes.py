@@ -32,7 +32,12 @@ def read(deployment_of: Callable[..., Deployment]) -> Callable[[dict[str, Any]],
 
 def group(**properties: Any) -> dict[str, Any]:
     """A cluster of one group with these properties."""
-    needed = {"InstanceGroupName": "g", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 2, "ExecutionRole": "r"}
+    needed = {
+        "InstanceGroupName": "g",
+        "InstanceType": "ml.p5.48xlarge",
+        "InstanceCount": 2,
+        "ExecutionRole": "arn:aws:iam::111122223333:role/node",
+    }
     return {"InstanceGroups": [{**needed, **properties}]}
 
 

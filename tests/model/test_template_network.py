@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet
+from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, ZoneName
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.model.conftest import refused
 
@@ -14,6 +15,7 @@ SECTIONS = {
     "Parameters": {"Given": {"Type": "String"}},
     "Conditions": {"Maybe": {"Fn::Equals": [UNDECIDABLE, "x"]}},
 }
+FIRST_ZONE = {"Fn::Select": [0, {"Fn::GetAZs": {"Ref": "AWS::Region"}}]}
 ALL_EGRESS = Rule(direction="egress", protocol="-1", cidr="0.0.0.0/0")
 
 
@@ -36,7 +38,43 @@ class TestSubnets:
         read = deployment_of(
             {"Net": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": "10.0.0.0/20", **properties}}}
         )
-        assert read.subnets == (Subnet(path="app.json/Net", zone=zone, cidr="10.0.0.0/20"),)
+        (found,) = read.subnets
+        assert replace(found, zone_name=None) == Subnet(
+            path="app.json/Net", zone=zone, cidr="10.0.0.0/20", after=frozenset()
+        )
+
+    @pytest.mark.parametrize(
+        ("zone", "name"),
+        [
+            ("us-west-2a", ZoneName(text="us-west-2a", scope="names of app.json")),
+            (FIRST_ZONE, ZoneName(text="zone 1 of Fn::GetAZs", scope="zones of app.json ", literal=False)),
+            ({"Fn::Select": [0, ["us-west-2a", "us-west-2b"]]}, ZoneName(text="us-west-2a", scope="names of app.json")),
+            ({"Fn::Select": [UNDECIDABLE, {"Fn::GetAZs": ""}]}, None),
+            ({"Fn::Select": [0, UNDECIDABLE]}, None),
+            (UNDECIDABLE, None),
+            (None, None),
+        ],
+    )
+    def test_have_a_name_that_means_something_in_one_account(self, deployment_of: Any, zone: Any, name: Any) -> None:
+        properties = {"CidrBlock": "10.0.0.0/20", "AvailabilityZone": zone}
+        read = deployment_of({"Net": {"Type": "AWS::EC2::Subnet", "Properties": properties}}, **SECTIONS)
+        assert read.subnets[0].zone_name == name
+
+    def test_are_of_one_vpc_where_it_is_written_alike(self, deployment_of: Any) -> None:
+        given = [UNDECIDABLE, {"Ref": "Given"}, {"Ref": "Vpc"}, {"Fn::GetAtt": ["Vpc", "VpcId"]}, "vpc-1", None]
+        resources = {
+            f"Net{n}": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": vpc} if vpc else {}}
+            for n, vpc in enumerate(given)
+        }
+        read = deployment_of({"Vpc": {"Type": "AWS::EC2::VPC"}, **resources}, **SECTIONS)
+        unknown = 'app.json: {"Ref": "Given"}'
+        assert [each.vpc for each in read.subnets] == [unknown, unknown, "app.json/Vpc", "app.json/Vpc", "vpc-1", None]
+
+    def test_know_what_comes_before_them_and_whether_they_are_made(self, deployment_of: Any) -> None:
+        block = {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {}}
+        net = {"Type": "AWS::EC2::Subnet", "DependsOn": "Block", "Condition": "Maybe", "Properties": {}}
+        read = deployment_of({"Block": block, "Net": net}, **SECTIONS)
+        assert (read.subnets[0].after, read.subnets[0].certain) == (frozenset({"app.json/Block"}), False)
 
     def test_are_public_if_instances_get_public_addresses(self, deployment_of: Any) -> None:
         read = deployment_of({"Net": {"Type": "AWS::EC2::Subnet", "Properties": {"MapPublicIpOnLaunch": "true"}}})
@@ -148,6 +186,24 @@ class TestWhatNobodyCanRead:
     def test_may_be_a_macro_over_the_template(self, deployment_of: Any, transform: Any, complete: bool) -> None:
         read = deployment_of({"G": {"Type": GROUP}}, Transform=transform)
         assert read.security_groups[0].complete is complete
+
+
+class TestGroupsThatComeWithOtherThings:
+    def test_are_the_default_group_of_a_vpc_and_that_of_an_eks_cluster(self, deployment_of: Any) -> None:
+        read = deployment_of({"Vpc": {"Type": "AWS::EC2::VPC"}, "Eks": {"Type": "AWS::EKS::Cluster"}})
+        default, own = "app.json/Vpc.DefaultSecurityGroup", "app.json/Eks.ClusterSecurityGroupId"
+        inside = Rule(direction="ingress", protocol="-1", group=default)
+        assert read.security_group(default) == SecurityGroup(
+            path=default, rules=(inside, ALL_EGRESS), vpc="app.json/Vpc"
+        )
+        assert Rule(direction="egress", protocol="-1", group=own) in read.security_group(own).rules
+
+    def test_get_rules_like_any_other(self, deployment_of: Any) -> None:
+        default = {"Fn::GetAtt": ["Vpc", "DefaultSecurityGroup"]}
+        rule = ingress(IpProtocol="tcp", FromPort=443, ToPort=443, CidrIp="10.0.0.0/8", GroupId=default)
+        read = deployment_of({"Vpc": {"Type": "AWS::EC2::VPC"}, "In": rule})
+        added = read.security_group("app.json/Vpc.DefaultSecurityGroup").rules[-1]
+        assert (added.path, added.cidr) == ("app.json/In", "10.0.0.0/8")
 
 
 class TestEgressOfAGroupWithoutEgressRules:

@@ -10,6 +10,7 @@ import pytest
 
 import hyperpod_constructs as hp
 from hyperpod_constructs.model.capacity import BatchSize
+from hyperpod_constructs.tokens import UNKNOWN
 
 TOKEN = "${Token[TOKEN.1]}"
 
@@ -27,6 +28,7 @@ class TestInstanceGroup:
             ({"count": True}, "a bool; use a whole number"),
             ({"count": 2.5}, "a float; use a whole number"),
             ({"spares": -1}, "spares is -1"),
+            ({"count": 6758, "spares": 1}, "count with spares is 6,759; use 0 to 6,758"),
             ({"threads_per_core": 3}, "threads per core is 3; use 1 to 2"),
             ({"node_type": "Worker"}, "use one of Controller, Login, Compute"),
             ({"network_interface": "ena"}, "use one of efa, efa-only"),
@@ -65,6 +67,24 @@ class TestInstanceGroup:
         assert group.facts is new
 
 
+class TestPossibleFacts:
+    @pytest.mark.parametrize(
+        ("given", "names"),
+        [
+            ({"instance_type": "ml.p5.48xlarge"}, ("ml.p5.48xlarge",)),
+            ({"flexible_types": ("ml.p5.48xlarge", "ml.p4d.24xlarge")}, ("ml.p5.48xlarge", "ml.p4d.24xlarge")),
+            ({"flexible_types": ("ml.p5.48xlarge", "ml.p9.48xlarge")}, ()),
+            ({"flexible_types": ("ml.p5.48xlarge", UNKNOWN)}, ()),
+            ({"flexible_types": UNKNOWN}, ()),
+            ({"instance_type": UNKNOWN, "flexible_types": ("ml.p5.48xlarge",)}, ()),
+            ({}, ()),
+        ],
+    )
+    def test_are_of_every_type_or_none(self, given: dict[str, Any], names: tuple[str, ...]) -> None:
+        group = hp.InstanceGroup(name="g", count=1, **given)
+        assert tuple(facts.name for facts in group.possible_facts) == names
+
+
 class TestTrainingPlan:
     FACTS: ClassVar[dict[str, Any]] = {"count": 32, "zone": "usw2-az2", "starts": "2026-12-07", "ends": "2027-02-14"}
 
@@ -83,6 +103,13 @@ class TestTrainingPlan:
     def test_refuses_facts_that_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
         with pytest.raises(hp.InvalidValue, match=message):
             hp.TrainingPlan("frontier", **{**self.FACTS, **wrong})
+
+    @pytest.mark.parametrize("wrong", ["", 3, None, ["frontier"], hp.Spot()])
+    def test_refuses_a_name_that_is_no_text(self, wrong: Any) -> None:
+        with pytest.raises(hp.InvalidValue, match="name of a training plan is"):
+            hp.TrainingPlan(wrong, **self.FACTS)
+        with pytest.raises(hp.InvalidValue, match="is not the ARN of a training plan"):
+            hp.TrainingPlan.unchecked(wrong)
 
     def test_nodes_come_at_1130_utc_and_leave_an_hour_before_the_end(self) -> None:
         plan = hp.TrainingPlan("frontier", **self.FACTS)
@@ -105,6 +132,9 @@ class TestStorage:
             ({"deployment_type": "PERSISTENT_3"}, "SCRATCH_1, SCRATCH_2, PERSISTENT_1, PERSISTENT_2"),
             ({"backup_days": 91}, "use 0 to 90 days"),
             ({"metadata_iops": "AUTO"}, "use 'AUTOMATIC' or a number"),
+            ({"throughput_mbps_per_tib": 2000}, "use 125, 250, 500 or 1,000 MB/s/TiB"),
+            ({"throughput_mbps_per_tib": 11, "deployment_type": TOKEN}, "12 or 40 for PERSISTENT_1 on HDD; 125, 250"),
+            ({"throughput_mbps_per_tib": 2000, "deployment_type": "SCRATCH_2"}, "this type has no such setting"),
             ({"maintenance": "Sunday 3 am"}, "use d:HH:MM in UTC, Monday is 1: 7:03:00"),
         ],
     )
@@ -134,6 +164,34 @@ class TestStorage:
         assert hp.NodeVolume(size_gib=16_384).size_gib == 16_384
 
 
+FS = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+
+
+class TestMountsOfFileSystems:
+    @pytest.mark.parametrize(
+        "name", ["not-a-file-system", "fs-0123456789abcdef0", f"{FS}@tcp:/abcdefgh", f"{FS}/abcdefgh", "", FS.upper()]
+    )
+    def test_what_is_no_dns_name_is_refused(self, name: str) -> None:
+        with pytest.raises(hp.InvalidValue, match="use the file system's DNS name alone"):
+            hp.OpenZfs(dns_name=name)
+
+    @pytest.mark.parametrize("name", [FS, TOKEN, "fs-01234567.fsx.cn-north-1.amazonaws.com.cn"])
+    def test_dns_names_and_tokens_pass(self, name: str) -> None:
+        assert hp.OpenZfs(dns_name=name).dns_name == name
+
+    def test_a_mount_name_is_for_lustre(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="leave it out: only Lustre has one"):
+            hp.Mount(kind="openzfs", file_system=FS, mount_name="abcdefgh")
+
+    def test_other_kinds_are_refused(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="mount kind is 'efs'; use one of lustre, openzfs"):
+            hp.Mount(kind="efs", file_system=FS)  # type: ignore[arg-type]  # the point
+
+    def test_a_cache_is_not_there_and_of_a_size(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="leave out the one or the other"):
+            hp.Lustre(storage_type="INTELLIGENT_TIERING", read_cache="NO_CACHE", read_cache_gib=64)
+
+
 class TestUpdates:
     def test_a_batch_is_a_number_or_a_share(self) -> None:
         with pytest.raises(hp.InvalidValue, match="neither count nor percent; give one of them"):
@@ -155,6 +213,7 @@ class TestTextWhereAListIsWanted:
         ("make", "message"),
         [
             (lambda: hp.Budget(services="Amazon SageMaker"), "budget services is 'Amazon SageMaker'"),  # type: ignore[arg-type]  # the point
+            (lambda: hp.RollingUpdate(batch=BatchSize(count=1), alarms=["#{Token[TOKEN.1]}"]), "are a list token"),  # type: ignore[arg-type]  # the point
             (lambda: hp.RollingUpdate(batch=BatchSize(count=1), alarms="broken"), "rollback alarms is 'broken'"),  # type: ignore[arg-type]  # the point
             (lambda: hp.DataRepository(folder="/d", s3_uri="s3://d/", imports="NEW"), "repository events is 'NEW'"),  # type: ignore[arg-type]  # the point
         ],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from hyperpod_constructs.catalog.instances import InstanceType
+from hyperpod_constructs.catalog.instances import Addresses, InstanceType
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.orchestration import Eks, Slurm
@@ -23,15 +23,19 @@ def group(instance_type: str | InstanceType, **fields: Any) -> InstanceGroup:
     return InstanceGroup.compute("g", instance_type, **{"count": 30, "spares": 4, **fields})
 
 
+def one(instance_type: str | InstanceType, orchestrator: object, **fields: Any) -> Addresses | None:
+    return next(iter(per_node(group(instance_type, **fields), orchestrator).values()), None)
+
+
 def count(instance_type: str | InstanceType, orchestrator: object, **fields: Any) -> int | None:
-    each = per_node(group(instance_type, **fields), orchestrator)
-    return None if each is None else each.count
+    found = one(instance_type, orchestrator, **fields)
+    return found.count if found else None
 
 
 class TestPerNode:
     @pytest.mark.parametrize(("orchestrator", "addresses"), [(Slurm(), 32), (None, 32), (EKS, 81)])
     def test_p5_takes_what_aws_prints(self, orchestrator: object, addresses: int) -> None:
-        each = per_node(group("ml.p5.48xlarge"), orchestrator)
+        each = one("ml.p5.48xlarge", orchestrator)
         assert each is not None
         assert (each.count, each.documented) == (addresses, True)
 
@@ -47,7 +51,7 @@ class TestPerNode:
         assert count("ml.p5.48xlarge", EKS, network_interface="efa-only") == 50
 
     def test_efa_only_is_not_documented_even_for_p5(self) -> None:
-        each = per_node(group("ml.p5.48xlarge", network_interface="efa-only"), Slurm())
+        each = one("ml.p5.48xlarge", Slurm(), network_interface="efa-only")
         assert each is not None
         assert not each.documented
 
@@ -67,10 +71,23 @@ class TestPerNode:
     def test_is_not_known_for_efa_only_where_the_pods_are_not(self) -> None:
         assert count(InstanceType("ml.p7.48xlarge", efa=8), EKS, network_interface="efa-only") is None
 
+    def test_is_told_for_each_of_several_types(self) -> None:
+        flexible = InstanceGroup(name="g", count=1, flexible_types=("ml.p5.48xlarge", "ml.p4d.24xlarge"))
+        found = per_node(flexible, Slurm())
+        assert {name: each.count for name, each in found.items()} == {"ml.p5.48xlarge": 32, "ml.p4d.24xlarge": 4}
+
+    def test_is_not_known_where_one_of_several_types_is_not(self) -> None:
+        flexible = InstanceGroup(name="g", count=1, flexible_types=("ml.p5.48xlarge", "ml.p9.48xlarge"))
+        assert per_node(flexible, Slurm()) == {}
+
 
 class TestOfGroup:
     def test_counts_the_spares(self) -> None:
         assert of_group(group("ml.p5.48xlarge"), EKS) == 34 * 81
+
+    def test_is_not_known_where_types_differ(self) -> None:
+        flexible = InstanceGroup(name="g", count=1, flexible_types=("ml.p5.48xlarge", "ml.p4d.24xlarge"))
+        assert of_group(flexible, EKS) is None
 
     def test_is_not_known_where_the_count_is_not(self) -> None:
         assert of_group(group("ml.p5.48xlarge", count=UNKNOWN), EKS) is None

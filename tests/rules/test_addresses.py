@@ -28,7 +28,7 @@ class TestAddressesSuffice:
         assert told("HP4003", judged) == [
             (
                 "HP4003 group 'p5' needs 2,754 addresses (34 nodes x 81) but subnet usw2-az2 10.1.0.0/24 has 251 | "
-                "use a /20 or wider, which has 4,091"
+                "give the subnet a block of /20 or wider, which has 4,091 (hp.ClusterNetwork: cidr of /17 or wider)"
             )
         ]
         assert told("HP4004", judged) == []
@@ -43,7 +43,8 @@ class TestAddressesSuffice:
         assert told("HP4003", deployment(cluster(groups=groups), subnets=(SMALL,))) == [
             (
                 "HP4003 groups 'a' and 'b' need 256 addresses (4 nodes x 32 + 4 nodes x 32) but "
-                "subnet usw2-az2 10.1.0.0/24 has 251 | use a /23 or wider, which has 507"
+                "subnet usw2-az2 10.1.0.0/24 has 251 | give the subnet a block of /23 or wider, which has 507 "
+                "(hp.ClusterNetwork: cidr of /20 or wider)"
             )
         ]
 
@@ -58,7 +59,7 @@ class TestAddressesSuffice:
     def test_the_fix_holds_what_is_computed_too(self) -> None:
         groups = (compute(count=8), compute(name="en", instance_type="ml.p5en.48xlarge", count=20))
         (found,) = told("HP4003", deployment(cluster(groups=groups), subnets=(SMALL,)))
-        assert found.endswith("use a /22 or wider, which has 1,019")
+        assert "| give the subnet a block of /22 or wider, which has 1,019 (hp" in found
 
     def test_all_groups_of_a_cluster_stand_in_one_of_its_subnets(self) -> None:
         small, large = subnet("A", cidr="10.1.0.0/26"), subnet("B", cidr="10.1.1.0/24")
@@ -66,7 +67,8 @@ class TestAddressesSuffice:
         assert told("HP4003", deployment(judged, subnets=(small, large))) == [
             (
                 "HP4003 group 'p5' needs 256 addresses (8 nodes x 32) but the largest of 2 subnets, usw2-az2 "
-                "10.1.1.0/24, has 251 | use a /23 or wider, which has 507"
+                "10.1.1.0/24, has 251 | give the subnet a block of /23 or wider, which has 507 (hp.ClusterNetwork: "
+                "cidr of /20 or wider)"
             )
         ]
 
@@ -84,7 +86,21 @@ class TestAddressesSuffice:
 
     def test_says_so_where_no_subnet_is_wide_enough(self) -> None:
         (found,) = told("HP4003", deployment(eks_cluster(kubernetes(count=1000))))
-        assert found.endswith("| give some groups subnets of their own: the widest, a /16, has 65,531 addresses")
+        assert found.endswith(
+            "| give some groups subnets of their own (OverrideVpcConfig): the widest, a /16, has 65,531 addresses"
+        )
+
+    @pytest.mark.parametrize(
+        ("count", "fix"), [(800, "16 or wider, which has 65,531"), (150, "18 or wider, which has 16,379")]
+    )
+    def test_our_network_gives_a_zone_an_eighth_of_16_at_most(self, count: int, fix: str) -> None:
+        (found,) = told("HP4003", deployment(eks_cluster(kubernetes(count=count))))
+        assert found.endswith(f"| give the subnet a block of /{fix}")
+
+    @pytest.mark.parametrize(("cidr", "findings"), [("10.1.0.0/28", 1), ("10.1.0.0/29", 0), ("10.0.0.0/15", 0)])
+    def test_is_silent_on_a_block_that_no_subnet_can_have(self, cidr: str, findings: int) -> None:
+        judged = deployment(eks_cluster(kubernetes(count=2000)), subnets=(subnet("Net/Nodes", cidr=cidr),))
+        assert len(told("HP4003", judged)) == findings
 
     def test_a_group_in_another_zone_takes_none_here(self) -> None:
         elsewhere = compute(count=30, zone="usw2-az1")
@@ -125,7 +141,8 @@ class TestComputedAddressesSuffice:
         assert told("HP4004", judged) == [
             (
                 "HP4004 groups 'controller' and 'en' need 545 addresses (1 node x 1 + 34 nodes x 16: one address "
-                "per network card) but subnet usw2-az2 10.1.0.0/24 has 251 | use a /22 or wider, which has 1,019"
+                "per network card) but subnet usw2-az2 10.1.0.0/24 has 251 | give the subnet a block of /22 or wider, "
+                "which has 1,019 (hp.ClusterNetwork: cidr of /19 or wider)"
             )
         ]
         assert told("HP4003", judged) == []
@@ -134,6 +151,34 @@ class TestComputedAddressesSuffice:
         groups = (compute(count=7), login(count=40))
         (found,) = told("HP4004", deployment(cluster(groups=groups), subnets=(SMALL,)))
         assert "need 264 addresses (7 nodes x 32 + 40 nodes x 1: one address per network card)" in found
+
+    def test_of_several_types_the_one_that_takes_the_fewest_counts_and_the_fix_holds_each(self) -> None:
+        group = compute(instance_type=None, flexible_types=("ml.p5.48xlarge", "ml.p4d.24xlarge"), count=70)
+        judged = deployment(cluster(groups=(group,)), subnets=(SMALL,))
+        assert told("HP4004", judged) == [
+            (
+                "HP4004 group 'p5' needs 280 addresses (70 nodes x 4 or more: one address per network card) but subnet "
+                "usw2-az2 10.1.0.0/24 has 251 | give the subnet a block of /20 or wider, which has 4,091 "
+                "(hp.ClusterNetwork: cidr of /17 or wider)"
+            )
+        ]
+        assert told("HP4003", judged) == []
+
+    @pytest.mark.parametrize(
+        ("types", "rule"),
+        [
+            (("ml.p5.48xlarge",), "HP4003"),
+            (("ml.p5.48xlarge", "ml.p5e.48xlarge"), "HP4004"),
+            (("ml.p5.48xlarge", "ml.p9.48xlarge"), None),
+            (("ml.p5.48xlarge", UNKNOWN), None),
+            (UNKNOWN, None),
+        ],
+    )
+    def test_of_several_types_aws_prints_all_or_it_is_no_error(self, types: Any, rule: str | None) -> None:
+        judged = deployment(
+            cluster(groups=(compute(instance_type=None, flexible_types=types, count=8),)), subnets=(SMALL,)
+        )
+        assert [each for each in ("HP4003", "HP4004") if told(each, judged)] == ([rule] if rule else [])
 
     def test_is_silent_where_they_fit(self) -> None:
         assert told("HP4004", deployment(slurm_cluster(compute(count=7), login()), subnets=(SMALL,))) == []

@@ -8,18 +8,15 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs import rules
-from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.model.capacity import (
-    AutoPatch,
-    BatchSize,
     InstanceGroup,
-    RollingUpdate,
-    ScheduledUpdate,
     Spot,
 )
 from hyperpod_constructs.model.deployment import Deployment, Invalid, Location
+from hyperpod_constructs.model.restricted import RestrictedGroup
+from hyperpod_constructs.model.storage import NodeVolume
 from hyperpod_constructs.rules import RULES
-from hyperpod_constructs.tokens import UNKNOWN, without_tokens
+from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import (
     cluster,
     compute,
@@ -44,6 +41,23 @@ def test_a_sound_deployment_has_no_finding_about_capacity() -> None:
         )
     )
     assert [line for rule in RULES if rule.startswith("HP1") for line in told(rule, sound)] == []
+
+
+def many(number: int) -> tuple[InstanceGroup, ...]:
+    """So many groups."""
+    return tuple(compute(name=f"g{index}") for index in range(number))
+
+
+def test_is_silent_where_nothing_is_known() -> None:
+    nothing: dict[str, Any] = {field.name: UNKNOWN for field in fields(InstanceGroup) if field.name not in KNOWN}
+    group = InstanceGroup(**nothing)
+    judged = deployment(cluster(groups=(group,), orchestrator=UNKNOWN, provisioning=UNKNOWN, placement=UNKNOWN))
+    assert [line for rule in RULES if rule.startswith("HP1") for line in told(rule, judged)] == []
+
+
+def test_a_group_without_nodes_is_legal() -> None:
+    judged = deployment(slurm_cluster(compute(count=0)))
+    assert [line for rule in RULES if rule.startswith("HP1") for line in told(rule, judged)] == []
 
 
 class TestValuesArePossible:
@@ -96,11 +110,6 @@ class TestGroupNamesDifferInMoreThanCase:
         assert of_slurm("HP1003", compute(name="Workers"), compute(name=UNKNOWN)) == []
 
 
-def many(number: int) -> tuple[InstanceGroup, ...]:
-    """So many groups."""
-    return tuple(compute(name=f"g{index}") for index in range(number))
-
-
 class TestNumberOfGroups:
     def test_more_than_the_api_takes_is_an_error(self) -> None:
         judged = deployment(cluster(groups=many(101)))
@@ -140,77 +149,20 @@ class TestNumberOfGroups:
         assert told(rule, deployment(cluster(groups=(compute(name=UNKNOWN, count=UNKNOWN),)))) == []
 
 
-class TestGroupsHaveOneKindOfType:
-    def test_neither(self) -> None:
-        assert of_slurm("HP1007", compute(instance_type=None)) == [
-            (
-                "HP1007 group 'p5' has neither instance type nor flexible types | "
-                "give it one instance type such as ml.p5.48xlarge, or up to 20 flexible types"
-            )
-        ]
-
-    def test_both(self) -> None:
-        assert of_slurm("HP1007", compute(flexible_types=("ml.p5en.48xlarge",))) == [
-            (
-                "HP1007 group 'p5' has both instance type ml.p5.48xlarge and flexible types | "
-                "leave one of them out; flexible types may begin with ml.p5.48xlarge"
-            )
-        ]
-
-    def test_flexible_types_alone_are_enough(self) -> None:
-        assert of_slurm("HP1007", compute(instance_type=None, flexible_types=("ml.p5en.48xlarge",))) == []
-
-    @pytest.mark.parametrize(
-        "fields",
-        [
-            {"instance_type": UNKNOWN},
-            {"instance_type": None, "flexible_types": UNKNOWN},
-            {"instance_type": UNKNOWN, "flexible_types": ("ml.p5.48xlarge",)},
-        ],
-    )
-    def test_is_silent_on_what_is_not_known(self, fields: dict[str, object]) -> None:
-        assert of_slurm("HP1007", compute(**fields)) == []
-
-
-class TestFlexibleTypesAreAShortList:
-    def test_counts_them(self) -> None:
-        types = tuple(f"ml.c{number}.large" for number in range(21))
-        assert of_slurm("HP1008", compute(instance_type=None, flexible_types=types)) == [
-            "HP1008 group 'p5' has 21 flexible types | use 1 to 20"
-        ]
-
-    def test_names_the_one_that_repeats(self) -> None:
-        types = ("ml.p5.48xlarge", "ml.p5en.48xlarge", "ml.p5.48xlarge")
-        assert of_slurm("HP1008", compute(instance_type=None, flexible_types=types)) == [
-            (
-                "HP1008 group 'p5' names ml.p5.48xlarge 2 times among its flexible types | "
-                "name every type once, in order of preference"
-            )
-        ]
-
-    def test_is_silent_on_twenty_different_ones(self) -> None:
-        types = tuple(f"ml.c{number}.large" for number in range(20))
-        assert of_slurm("HP1008", compute(instance_type=None, flexible_types=types)) == []
-
-    @pytest.mark.parametrize("types", [UNKNOWN, (UNKNOWN, UNKNOWN)])
-    def test_is_silent_on_what_is_not_known(self, types: object) -> None:
-        assert of_slurm("HP1008", compute(instance_type=None, flexible_types=types)) == []
-
-
 class TestContinuousFeaturesHaveContinuousProvisioning:
     @pytest.mark.parametrize(
-        ("fields", "feature"),
+        ("fields", "feature", "name"),
         [
-            ({"instance_type": None, "flexible_types": ("ml.p5.48xlarge",)}, "flexible types"),
-            ({"min_count": 2}, "a minimum count of 2"),
-            ({"capacity": Spot()}, "spot capacity"),
+            ({"instance_type": None, "flexible_types": ("ml.p5.48xlarge",)}, "flexible types", "InstanceRequirements"),
+            ({"min_count": 2}, "a minimum count of 2", "MinInstanceCount"),
+            ({"capacity": Spot()}, "spot capacity", "CapacityRequirements: {Spot: {}}"),
         ],
     )
-    def test_names_the_feature(self, fields: dict[str, object], feature: str) -> None:
+    def test_names_the_feature(self, fields: dict[str, object], feature: str, name: str) -> None:
         assert of_slurm("HP1009", compute(**fields), provisioning=None) == [
             (
                 f"HP1009 group 'p5' has {feature}, but the cluster leaves NodeProvisioningMode out | "
-                f"write NodeProvisioningMode: Continuous, or leave {feature} out"
+                f"write NodeProvisioningMode: Continuous, or leave {name} out"
             )
         ]
 
@@ -226,84 +178,12 @@ class TestContinuousFeaturesHaveContinuousProvisioning:
         assert of_slurm("HP1009", group, provisioning=None) == []
 
 
-class TestInstanceTypesAreSpelledRight:
-    def test_names_the_type_that_was_meant(self) -> None:
-        assert of_slurm("HP1010", compute(instance_type="p5.48xlarge")) == [
-            "HP1010 group 'p5' has instance type 'p5.48xlarge', which is no known type | use ml.p5.48xlarge"
-        ]
-
-    @pytest.mark.parametrize("size", ["96xlarge", "metal", "metal-48xl", "large"])
-    def test_a_new_size_of_a_known_family_is_no_misspelling(self, size: str) -> None:
-        group = compute(instance_type=f"ml.p5.{size}")
-        assert of_slurm("HP1010", group) == []
-        assert len(of_slurm("HP1011", group)) == 1
-
-    @pytest.mark.parametrize("name", ["ml.p5.48xlarg", "ml.p5.48lxarge", "ml.p5.048xlarge", "p5.96xlarge"])
-    def test_what_no_type_is_ever_called_is_one(self, name: str) -> None:
-        assert len(of_slurm("HP1010", compute(instance_type=name))) == 1
-
-    def test_looks_at_flexible_types_too(self) -> None:
-        assert of_slurm("HP1010", compute(instance_type=None, flexible_types=("ml.p5.48xlarge", "p5en.48xlarge"))) == [
-            "HP1010 group 'p5' has instance type 'p5en.48xlarge', which is no known type | use ml.p5en.48xlarge"
-        ]
-
-    def test_is_silent_on_a_type_that_the_user_described(self) -> None:
-        described = InstanceType("ml.p5.96xlarge", accelerators=16)
-        group = InstanceGroup.compute("p5", described, count=2)
-        assert of_slurm("HP1010", group) == []
-
-    @pytest.mark.parametrize("name", ["ml.p5.48xlarge", UNKNOWN])
-    def test_is_silent_on_known_and_unresolved_types(self, name: object) -> None:
-        assert of_slurm("HP1010", compute(instance_type=name)) == []
-
-
-class TestInstanceTypesAreKnown:
-    def test_shows_how_to_describe_a_new_one(self) -> None:
-        assert of_slurm("HP1011", compute(instance_type="ml.p7.48xlarge")) == [
-            (
-                "HP1011 group 'p5' has instance type 'ml.p7.48xlarge', which our catalogue does not have | "
-                "see that the name is right; if it is new, in the CDK describe it: "
-                "hp.InstanceType('ml.p7.48xlarge', accelerators=..., efa=..., addresses=...)"
-            )
-        ]
-
-    def test_a_near_miss_is_the_other_rules(self) -> None:
-        assert of_slurm("HP1011", compute(instance_type="p5.48xlarge")) == []
-
-    def test_is_silent_on_a_type_that_the_user_described(self) -> None:
-        assert of_slurm("HP1011", InstanceGroup.compute("p7", InstanceType("ml.p7.48xlarge"), count=2)) == []
-
-    @pytest.mark.parametrize("types", [UNKNOWN, (UNKNOWN,)])
-    def test_is_silent_on_what_is_not_known(self, types: object) -> None:
-        assert of_slurm("HP1011", compute(instance_type=None, flexible_types=types)) == []
-
-
-class TestInstanceTypesAreInTheRegion:
-    def test_names_the_regions_that_list_it(self) -> None:
-        assert of_slurm("HP1012", compute(instance_type="ml.trn2.48xlarge")) == [
-            (
-                "HP1012 group 'p5' has ml.trn2.48xlarge, which the price list of us-west-2 does not have | "
-                "use us-east-2, or make sure that us-west-2 has it: price lists lag"
-            )
-        ]
-
-    def test_is_silent_in_a_region_that_lists_it(self) -> None:
-        assert of_slurm("HP1012", compute(instance_type="ml.trn2.48xlarge"), region="us-east-2") == []
-
-    def test_is_silent_on_a_type_that_no_list_names(self) -> None:
-        assert of_slurm("HP1012", compute(instance_type="ml.p5e.48xlarge")) == []
-
-    @pytest.mark.parametrize("region", [None, UNKNOWN])
-    def test_is_silent_where_the_region_is_not_known(self, region: object) -> None:
-        assert of_slurm("HP1012", compute(instance_type="ml.trn2.48xlarge"), region=region) == []
-
-
 class TestMinimumCountsCanBeMet:
     def test_counts_spares(self) -> None:
         assert of_slurm("HP1013", compute(count=4, spares=1, min_count=6)) == [
             (
-                "HP1013 group 'p5' has a minimum count of 6, but 4 + 1 spare instances | "
-                "use a minimum count of 0 to 5, or leave it out"
+                "HP1013 group 'p5' has a minimum count of 6, but 4 + 1 spare instances | use MinInstanceCount "
+                "(min_count=) 0 to 5, or leave it out"
             )
         ]
 
@@ -315,103 +195,34 @@ class TestMinimumCountsCanBeMet:
         assert of_slurm("HP1013", compute(**fields)) == []
 
 
-class TestThreadsPerCoreFitTheType:
-    def test_types_without_multithreading_have_one(self) -> None:
-        assert of_slurm("HP1014", compute(instance_type="ml.c7g.4xlarge", threads_per_core=2)) == [
-            "HP1014 group 'p5' asks for 2 threads per core of ml.c7g.4xlarge | use 1, or leave it out"
+class TestRegionsHaveClusters:
+    def of(self, region: Any, **fields: Any) -> list[str]:
+        return of_slurm("HP1019", compute(), region=region, **fields)
+
+    def test_the_list_may_lag(self) -> None:
+        (said,) = self.of("eu-west-3")
+        assert said.startswith(
+            "HP1019 eu-west-3 is not among the Regions that are listed with AWS::SageMaker::Cluster | "
+        )
+
+    @pytest.mark.parametrize("region", ["us-west-2", "xx-unheard-1", None, UNKNOWN])
+    def test_is_silent_on_listed_and_unlisted_regions(self, region: Any) -> None:
+        assert self.of(region) == []
+
+    def test_is_silent_on_requests_which_do_without_cloudformation(self) -> None:
+        assert self.of("eu-west-3", requested=True) == []
+
+
+class TestRestrictedNames:
+    def test_are_told_apart_like_others(self) -> None:
+        twice = (RestrictedGroup(group=kubernetes(name="rig")),) * 2
+        assert told("HP1002", deployment(eks_cluster(restricted_groups=(*twice, UNKNOWN)))) == [
+            "HP1002 2 restricted groups are named 'rig' | give every group of the cluster a name of its own"
         ]
 
-    @pytest.mark.parametrize(("name", "threads"), [("ml.c7g.4xlarge", 1), ("ml.p5.48xlarge", 2), ("ml.p5.48xlarge", 1)])
-    def test_is_silent_on_what_the_type_has(self, name: str, threads: int) -> None:
-        assert of_slurm("HP1014", compute(instance_type=name, threads_per_core=threads)) == []
 
-    @pytest.mark.parametrize(
-        "fields",
-        [
-            {"instance_type": UNKNOWN, "threads_per_core": 2},
-            {"instance_type": "ml.c7g.4xlarge", "threads_per_core": UNKNOWN},
-            {"instance_type": "ml.p7.48xlarge", "threads_per_core": 2},
-        ],
-    )
-    def test_is_silent_on_what_is_not_known(self, fields: dict[str, object]) -> None:
-        assert of_slurm("HP1014", compute(**fields)) == []
-
-
-class TestImagesAreAmiIds:
-    def test_shows_what_an_id_looks_like(self) -> None:
-        assert of_slurm("HP1015", compute(image_id="ubuntu-22.04")) == [
-            (
-                "HP1015 group 'p5' has image 'ubuntu-22.04' | "
-                "use an id such as ami-0123456789abcdef0 (8 to 17 hexadecimal digits), or leave it out"
-            )
-        ]
-
-    @pytest.mark.parametrize(
-        "image", ["ami-12345678", "ami-0123456789abcdef0", "default", "{{resolve:ssm:/images/slurm}}", UNKNOWN, None]
-    )
-    def test_is_silent_on_ids_defaults_and_what_is_decided_at_deploy(self, image: object) -> None:
-        assert of_slurm("HP1015", compute(image_id=image)) == []
-
-
-class TestSchedulesArePlainCron:
-    @pytest.mark.parametrize("schedule", ["cron(0 3 * * ? *)", "cron(*/5 3 ? * SUN *)", "rate(7 days)"])
-    def test_shows_one_that_is_taken(self, schedule: str) -> None:
-        assert of_slurm("HP1016", compute(scheduled_update=ScheduledUpdate(schedule=schedule))) == [
-            (
-                f"HP1016 group 'p5' is updated on the schedule {schedule!r} | "
-                "use cron(MINUTE HOUR DAY MONTH WEEKDAY YEAR) with one number for minute and hour, a number "
-                "or ? for the "
-                "day and one day or ? for the weekday, such as cron(0 3 ? * SUN *)"
-            )
-        ]
-
-    @pytest.mark.parametrize("schedule", ["cron(0 3 ? * SUN *)", "cron(30 23 31 */3 ? 2027)", "cron(0 3 ? * 7#1 *)"])
-    def test_is_silent_on_what_the_schema_takes(self, schedule: str) -> None:
-        assert of_slurm("HP1016", compute(scheduled_update=ScheduledUpdate(schedule=schedule))) == []
-
-    def test_is_silent_on_a_request_for_which_no_pattern_is_written(self) -> None:
-        group = compute(scheduled_update=ScheduledUpdate(schedule="cron(0 3 * * ? *)"))
-        assert of_slurm("HP1016", group, requested=True) == []
-
-    def test_is_silent_on_what_is_not_known(self) -> None:
-        token = without_tokens(ScheduledUpdate(schedule="${Token[TOKEN.7]}"))
-        assert of_slurm("HP1016", compute(scheduled_update=UNKNOWN), compute(name="b", scheduled_update=token)) == []
-
-
-class TestDrainingPatchesHaveWhatTheyNeed:
-    BATCH = RollingUpdate(batch=BatchSize(count=1))
-
-    def test_needs_a_batch_size(self) -> None:
-        group = kubernetes(patching=AutoPatch(when="DrainFirst"))
-        assert told("HP1018", deployment(eks_cluster(group))) == [
-            (
-                "HP1018 group 'p5' is patched with DrainFirst, but has no MaximumBatchSize | "
-                "give DeploymentConfig.RollingUpdatePolicy.MaximumBatchSize"
-            )
-        ]
-
-    def test_is_for_eks(self) -> None:
-        assert of_slurm("HP1018", compute(patching=AutoPatch(when="DrainFirst", rolling=self.BATCH))) == [
-            "HP1018 group 'p5' of a Slurm cluster is patched with DrainFirst | use WhenIdle or WhenAllIdle"
-        ]
-
-    def test_is_silent_where_all_is_there_and_on_other_strategies(self) -> None:
-        group = kubernetes(patching=AutoPatch(when="DrainFirst", rolling=self.BATCH))
-        assert told("HP1018", deployment(eks_cluster(group))) == []
-        assert of_slurm("HP1018", compute(patching=AutoPatch(when="WhenIdle")), compute(patching=UNKNOWN)) == []
-
-    def test_is_silent_where_the_orchestrator_is_not_known(self) -> None:
-        group = kubernetes(patching=AutoPatch(when="DrainFirst", rolling=self.BATCH))
-        assert told("HP1018", deployment(eks_cluster(group, orchestrator=UNKNOWN))) == []
-
-
-def test_is_silent_where_nothing_is_known() -> None:
-    nothing: dict[str, Any] = {field.name: UNKNOWN for field in fields(InstanceGroup) if field.name not in KNOWN}
-    group = InstanceGroup(**nothing)
-    judged = deployment(cluster(groups=(group,), orchestrator=UNKNOWN, provisioning=UNKNOWN, placement=UNKNOWN))
-    assert [line for rule in RULES if rule.startswith("HP1") for line in told(rule, judged)] == []
-
-
-def test_a_group_without_nodes_is_legal() -> None:
-    judged = deployment(slurm_cluster(compute(count=0)))
-    assert [line for rule in RULES if rule.startswith("HP1") for line in told(rule, judged)] == []
+def test_customer_keys_need_continuous_provisioning() -> None:
+    group = compute(volumes=(NodeVolume(size_gib=500, kms_key="Key"),))
+    (said,) = of_slurm("HP1009", group, provisioning=None)
+    assert "has a volume with a customer key, but the cluster leaves NodeProvisioningMode out" in said
+    assert of_slurm("HP1009", group) == []

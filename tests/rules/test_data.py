@@ -24,7 +24,8 @@ class TestBackupsArePossible:
         assert of("HP3008", deployment_type="SCRATCH_2", backup_days=1) == [
             (
                 "HP3008 automatic backups are kept 1 day but SCRATCH_2 is a scratch type | "
-                "set the backup retention to 0, or use a persistent type"
+                "set AutomaticBackupRetentionDays (backup_days) to 0, "
+                "or use DeploymentType (deployment_type) PERSISTENT_2"
             )
         ]
 
@@ -33,7 +34,7 @@ class TestBackupsArePossible:
         assert with_fields("HP3008", lustre(backup_days=7), **link) == [
             (
                 "HP3008 automatic backups are kept 7 days but the file system is linked to S3 | "
-                "set the backup retention to 0: export to S3 keeps the data"
+                "set AutomaticBackupRetentionDays (backup_days) to 0: export to S3 keeps the data"
             )
         ]
 
@@ -53,7 +54,7 @@ class TestLinkedScratchHasNoBackups:
         assert with_fields("HP3030", lustre(**SCRATCH, backup_days=1), **link) == [
             (
                 "HP3030 automatic backups are kept 1 day but SCRATCH_2 is a scratch type, linked to S3 | "
-                "set the backup retention to 0: export to S3 keeps the data"
+                "set AutomaticBackupRetentionDays (backup_days) to 0: export to S3 keeps the data"
             )
         ]
 
@@ -73,7 +74,7 @@ class TestLinkedFileSystemsCopyNoTags:
     @pytest.mark.parametrize("link", LINKS)
     def test_says_so(self, link: dict[str, Any]) -> None:
         assert with_fields("HP3028", copies_tags=True, **link) == [
-            "HP3028 CopyTagsToBackups is true but the file system is linked to S3 | leave it out"
+            "HP3028 CopyTagsToBackups is true but the file system is linked to S3 | leave CopyTagsToBackups out"
         ]
 
     def test_leaves_backups_to_their_own_rule(self) -> None:
@@ -113,7 +114,8 @@ class TestDataOutlivesTheStack:
             (
                 "HP3011 DeletionPolicy is Delete and UpdateReplacePolicy is Delete: "
                 "deleting the stack or replacing the file system deletes 48,000 GiB | "
-                "set DeletionPolicy to RetainExceptOnCreate and UpdateReplacePolicy to Retain"
+                "set DeletionPolicy to RetainExceptOnCreate and UpdateReplacePolicy to Retain "
+                "(CDK: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)"
             )
         ]
 
@@ -133,8 +135,16 @@ class TestDataOutlivesTheStack:
         (found,) = told("HP3011", Deployment(other_file_systems=(other,)))
         assert found.startswith("HP3011 DeletionPolicy is Delete: deleting the stack deletes all its data |")
 
+    @pytest.mark.parametrize("deployment_type", ["SCRATCH_1", "SCRATCH_2"])
+    def test_scratch_types_are_for_data_that_may_be_lost(self, deployment_type: str) -> None:
+        scratch = {"deployment_type": deployment_type, "throughput_mbps_per_tib": None}
+        assert self.of("Delete", "Delete", **scratch) == []
+
+    def test_a_type_that_is_not_known_may_hold_data(self) -> None:
+        assert len(self.of("Delete", "Delete", deployment_type=UNKNOWN)) == 1
+
     def test_leaves_a_policy_that_does_not_exist_to_its_own_rule(self) -> None:
-        assert self.of("Snapshot", "Snapshot") == []
+        assert self.of("Snapshot", "Snapshot") == self.of("Snapshot", "Delete") == self.of("Delete", "Snapshot") == []
 
 
 class TestFileSystemsHaveNoSnapshots:
@@ -153,7 +163,8 @@ class TestFileSystemsHaveNoSnapshots:
         assert self.of(on_delete, on_replace) == [
             (
                 f"HP3031 {said}, which FSx does not have | "
-                "set DeletionPolicy to RetainExceptOnCreate and UpdateReplacePolicy to Retain"
+                "set DeletionPolicy to RetainExceptOnCreate and UpdateReplacePolicy to Retain "
+                "(CDK: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)"
             )
         ]
 
@@ -169,8 +180,8 @@ class TestFailedCreatesLeaveNothing:
     def test_plain_retain_leaves_an_empty_one(self) -> None:
         assert self.of("Retain") == [
             (
-                "HP3012 DeletionPolicy is Retain: a first deploy that fails leaves an empty file system that is paid | "
-                "set DeletionPolicy to RetainExceptOnCreate"
+                "HP3012 DeletionPolicy is Retain: a first deploy that fails leaves an empty file system that costs "
+                "| set DeletionPolicy to RetainExceptOnCreate (CDK: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)"
             )
         ]
 

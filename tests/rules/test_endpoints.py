@@ -21,6 +21,8 @@ WITH_SCRIPTS = {
     }
 }
 
+INTERNET_ONLY = {name: gone for name, gone in CLOSED.items() if name not in {"Internet", "Attachment", "PublicRoute"}}
+
 
 def without(*names: str) -> dict[str, Any]:
     return {name: body for name, body in ENDPOINTS.items() if name not in names}
@@ -34,8 +36,9 @@ class TestClosedNetworksHaveS3:
         assert self.of(without("S3")) == [
             (
                 "Cluster: groups 'controller' and 'p5' stand in Nodes, from which nothing leads out, and fetch their "
-                "scripts from S3; there is no endpoint for s3 | add a route to a NAT gateway, or a Gateway endpoint "
-                "for s3 on the route table of the subnet"
+                "scripts from S3; there is no endpoint for s3 | lead 0.0.0.0/0 of their route table to a NAT gateway, "
+                "or add a Gateway endpoint for s3 on the route table of the subnet; in hp.ClusterNetwork by "
+                'egress="nat" or endpoints'
             )
         ]
 
@@ -49,12 +52,15 @@ class TestClosedNetworksHaveS3:
         assert len(self.of(ENDPOINTS, elsewhere)) == 1
 
     def test_an_internet_gateway_is_no_way_out_for_private_addresses(self) -> None:
-        kept = {
-            name: change for name, change in CLOSED.items() if name not in {"Internet", "Attachment", "PublicRoute"}
-        }
         route = {**NETWORK["PublicRoute"]["Properties"], "RouteTableId": ref("Table")}
         led_out = {"DefaultRoute": resource("Route", "Attachment", **route)}
-        assert len(networks.of("HP4033", kept, WITH_SCRIPTS, led_out, without("S3"))) == 1
+        (found,) = networks.of("HP4033", INTERNET_ONLY, WITH_SCRIPTS, led_out, without("S3"))
+        assert "leads out: the internet gateway Internet serves public addresses only, which nodes do not" in found
+
+    def test_it_is_one_for_ipv6(self) -> None:
+        route = {"RouteTableId": ref("Table"), "DestinationIpv6CidrBlock": "::/0", "GatewayId": ref("Internet")}
+        led_out = {"DefaultRoute": resource("Route", "Attachment", **route)}
+        assert networks.of("HP4033", INTERNET_ONLY, WITH_SCRIPTS, led_out, without("S3")) == []
 
     def test_neither_is_the_route_table_of_the_vpc(self) -> None:
         (found,) = self.of({"Association": None}, without("S3"))
@@ -85,6 +91,18 @@ class TestClosedNetworksHaveS3:
         assert self.of({"Away": route}) == []
 
     @pytest.mark.parametrize(
+        "leads",
+        [
+            resource("Route", RouteTableId=ref("Table"), DestinationCidrBlock="0.0.0.0/0", GatewayId=ref("Vpn")),
+            resource("VPNGatewayRoutePropagation", RouteTableIds=[ref("Table")], VpnGatewayId=ref("Vpn")),
+            resource("VPNGatewayRoutePropagation", RouteTableIds=UNDECIDED, VpnGatewayId=ref("Vpn")),
+            resource("RouteServerPropagation", RouteTableId=ref("Table"), RouteServerId="rs-1"),
+        ],
+    )
+    def test_is_silent_where_a_vpn_gateway_or_a_route_server_may_lead_out(self, leads: dict[str, Any]) -> None:
+        assert self.of({"Vpn": resource("VPNGateway", Type="ipsec.1"), "Leads": leads}) == []
+
+    @pytest.mark.parametrize(
         "change",
         [
             {"Nodes": {"VpcId": "vpc-0123456789abcdef0"}},
@@ -108,10 +126,7 @@ class TestClosedNetworksHaveTheirEndpoints:
     @pytest.mark.parametrize("service", ON_SLURM)
     def test_each_one_is_needed(self, service: str) -> None:
         (found,) = networks.of("HP4034", CLOSED, without(service.capitalize()))
-        assert (
-            f"from which nothing leads out; there is no endpoint for {service} | add a route to a NAT gateway, or"
-            in found
-        )
+        assert f"from which nothing leads out; there is no endpoint for {service} | lead 0.0.0.0/0 of" in found
 
     def test_kubernetes_needs_more(self) -> None:
         (found,) = networks.of("HP4034", KUBERNETES, CLOSED, ENDPOINTS)
@@ -146,8 +161,8 @@ class TestEndpointsLetNodesIn:
         http = {"IpProtocol": "tcp", "FromPort": 80, "ToPort": 80, "SourceSecurityGroupId": ref("Fabric")}
         assert self.of(guarded(http)) == [
             (
-                "Ssm: security groups do not let tcp 443 through from the nodes of the cluster | let the endpoint's "
-                "security group admit tcp 443 from the security group of the nodes, and that one let it out"
+                "Ssm: its security groups do not let tcp 443 in from the nodes of the cluster | add an ingress rule "
+                "for tcp 443 from the security group of the nodes to its security group"
             )
         ]
 
@@ -162,7 +177,12 @@ class TestEndpointsLetNodesIn:
         lustre = {"IpProtocol": "tcp", "FromPort": 988, "ToPort": 988, "CidrIp": "0.0.0.0/0"}
         https = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "10.0.0.0/16"}
         narrow = {"Fabric": {"SecurityGroupEgress": [lustre]}}
-        assert len(networks.of("HP4035", guarded(https), narrow)) == 1
+        assert networks.of("HP4035", guarded(https), narrow) == [
+            (
+                "Ssm: the security groups of the nodes of the cluster do not let tcp 443 out to it | add an egress "
+                "rule for tcp 443 to the security group of the nodes"
+            )
+        ]
         assert networks.of("HP4035", guarded(https)) == []
 
     @pytest.mark.parametrize(

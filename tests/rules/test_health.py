@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import (
     Spot,
 )
+from hyperpod_constructs.model.kubernetes import KubernetesConfig, Taint
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import (
@@ -41,8 +44,8 @@ class TestHealthChecksFitTheType:
     def test_cpu_types_have_none(self) -> None:
         assert of_slurm("HP1202", compute(instance_type="ml.m5.4xlarge", health_checks=("InstanceStress",))) == [
             (
-                "HP1202 group 'p5' asks for deep health checks of ml.m5.4xlarge | "
-                "leave them out of this group: on Slurm they are for GPU types"
+                "HP1202 group 'p5' asks for deep health checks of ml.m5.4xlarge | leave OnStartDeepHealthChecks "
+                "(health_checks=()) out of this group: on Slurm they are for GPU types"
             )
         ]
 
@@ -55,8 +58,8 @@ class TestHealthChecksFitTheType:
         group = kubernetes(instance_type="ml.m5.4xlarge", health_checks=("InstanceStress",))
         assert told("HP1202", deployment(eks_cluster(group))) == [
             (
-                "HP1202 group 'p5' asks for deep health checks of ml.m5.4xlarge | "
-                "leave them out of this group: on EKS they are for GPU and Trainium types"
+                "HP1202 group 'p5' asks for deep health checks of ml.m5.4xlarge | leave OnStartDeepHealthChecks "
+                "(health_checks=()) out of this group: on EKS they are for GPU and Trainium types"
             )
         ]
 
@@ -76,8 +79,8 @@ class TestHealthChecksAreForComputeNodes:
     def test_names_the_role(self) -> None:
         assert told("HP1203", deployment(cluster(groups=(controller(health_checks=("InstanceStress",)),)))) == [
             (
-                "HP1203 group 'controller' asks for deep health checks of Controller nodes | "
-                "leave them out of this group: they are for Compute nodes"
+                "HP1203 group 'controller' asks for deep health checks of Controller nodes | leave "
+                "OnStartDeepHealthChecks (health_checks=()) out of this group: they are for Compute nodes"
             )
         ]
 
@@ -106,8 +109,8 @@ class TestCheckedGroupsHaveSpares:
 
 class TestSpotIsForEks:
     said = (
-        "HP1205 group 'p5' is on spot capacity in a Slurm cluster | "
-        "use OnDemand (OnDemand()) or TrainingPlanArn (a TrainingPlan), or an EKS cluster"
+        "HP1205 group 'p5' is on spot capacity in a Slurm cluster | leave CapacityRequirements out "
+        "(capacity=hp.OnDemand()), use TrainingPlanArn (capacity=hp.TrainingPlan(...)), or make an EKS cluster"
     )
 
     def test_is_a_warning_because_no_page_settles_it(self) -> None:
@@ -138,3 +141,66 @@ class TestGroupsAskForOneKindOfCapacity:
     @pytest.mark.parametrize("asked", [(), ("OnDemand", "TrainingPlanArn")])
     def test_is_silent_on_one_and_on_a_plan_beside_the_default(self, asked: tuple[str, ...]) -> None:
         assert of_slurm("HP1206", compute(asked=asked)) == []
+
+
+TAINTED = KubernetesConfig(taints=(Taint(key="a", effect="NoSchedule"), Taint(key="b", effect="NoExecute")))
+
+
+class TestCheckedGroupsHaveNoTaints:
+    def of(self, config: Any, checks: Any = ("InstanceStress",)) -> list[str]:
+        return told("HP1207", deployment(eks_cluster(kubernetes(health_checks=checks, kubernetes=config))))
+
+    def test_checks_exclude_taints(self) -> None:
+        assert self.of(TAINTED) == [
+            (
+                "HP1207 group 'p5' has deep health checks and the taints a and b | leave OnStartDeepHealthChecks out "
+                "(health_checks=()), or the taints: keep pods away by labels"
+            )
+        ]
+
+    def test_a_key_decided_at_deploy_is_a_taint_too(self) -> None:
+        (said,) = self.of(KubernetesConfig(taints=(Taint(key=UNKNOWN, effect="NoSchedule"),)))
+        assert "the taint of a key decided at deploy" in said
+
+    @pytest.mark.parametrize("config", [None, UNKNOWN, KubernetesConfig(labels={"a": "b"})])
+    def test_is_silent_without_taints(self, config: Any) -> None:
+        assert self.of(config) == []
+
+    def test_is_silent_without_checks(self) -> None:
+        assert self.of(TAINTED, ()) == self.of(TAINTED, UNKNOWN) == []
+
+
+class TestHealthChecksFitAFlexibleType:
+    def of(self, *types: Any) -> list[str]:
+        group = kubernetes(instance_type=None, flexible_types=types, health_checks=("InstanceStress",))
+        return told("HP1208", deployment(eks_cluster(group)))
+
+    def test_one_type_at_least_must_have_them(self) -> None:
+        assert self.of("ml.m5.4xlarge", "ml.c5.4xlarge") == [
+            (
+                "HP1208 group 'p5' asks for deep health checks of ml.m5.4xlarge and ml.c5.4xlarge | leave "
+                "OnStartDeepHealthChecks (health_checks=()) out of this group: on EKS they are for GPU and "
+                "Trainium types"
+            )
+        ]
+
+    @pytest.mark.parametrize("types", [("ml.m5.4xlarge", "ml.g5.8xlarge"), ("ml.m5.4xlarge", UNKNOWN), ()])
+    def test_is_silent_where_one_has_them_or_may(self, types: Any) -> None:
+        assert self.of(*types) == []
+
+
+class TestClustersRecover:
+    def test_somebody_has_to_watch_the_nodes(self) -> None:
+        assert of_slurm("HP1209", compute(), recovery="None") == [
+            (
+                "HP1209 NodeRecovery is None: somebody has to replace faulty nodes of group 'p5' | "
+                "nothing, if somebody watches the nodes; else use Automatic"
+            )
+        ]
+
+    @pytest.mark.parametrize("recovery", ["Automatic", None, UNKNOWN])
+    def test_is_silent_where_hyperpod_does(self, recovery: Any) -> None:
+        assert of_slurm("HP1209", compute(), recovery=recovery) == []
+
+    def test_is_silent_on_cpu_nodes_which_it_never_replaces(self) -> None:
+        assert of_slurm("HP1209", compute(instance_type="ml.m5.4xlarge"), recovery="None") == []

@@ -1,31 +1,19 @@
-"""What is said of lifecycle scripts and of nodes' access to them."""
+"""What is said of lifecycle scripts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.catalog.permissions import NODE_POLICY
 from hyperpod_constructs.findings import Severity
-from hyperpod_constructs.model.identity import Role, Statement
 from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
+from hyperpod_constructs.model.routing import Association, Route, RouteTable, Routing
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
-from tests.rules.builders import cluster, compute, controller, deployment, eks_cluster, kubernetes, slurm_cluster, told
-
-SOURCE = "s3://sagemaker-scripts/lcs"
-PARAMETERS = ScriptFile(name="provisioning_parameters.json")
-
-
-def lifecycle(**fields: Any) -> Lifecycle:
-    """`on_create.sh` below `s3://sagemaker-scripts/lcs`."""
-    return Lifecycle(**{"source_uri": SOURCE, "on_create": "on_create.sh", **fields})
-
-
-def of(rule: str, **fields: Any) -> list[str]:
-    """What a rule says of a group with such a lifecycle."""
-    return told(rule, deployment(slurm_cluster(compute(lifecycle=lifecycle(**fields)))))
+from tests.rules.builders import compute, deployment, eks_cluster, kubernetes, login, slurm_cluster, told
+from tests.rules.scripts import SOURCE, lifecycle, of
 
 
 @pytest.mark.parametrize("rule", [each for each in RULES if each.startswith("HP5")])
@@ -46,8 +34,9 @@ class TestLifecycleHasOneScript:
     def test_names_both(self) -> None:
         assert of("HP5001", on_init_complete="extend.sh") == [
             (
-                "HP5001 group 'p5' has OnCreate on_create.sh and OnInitComplete extend.sh | "
-                "keep OnInitComplete, which runs after HyperPod's own provisioning, or OnCreate, which replaces it"
+                "HP5001 both OnCreate on_create.sh and OnInitComplete extend.sh for group 'p5' | keep "
+                "OnInitComplete, which runs after HyperPod's own provisioning (LifecycleScripts.extended), or "
+                "OnCreate, which replaces it (LifecycleScripts.custom)"
             )
         ]
 
@@ -59,14 +48,17 @@ class TestLifecycleHasOneScript:
 class TestLifecycleIsWhole:
     def test_a_script_needs_a_source(self) -> None:
         assert of("HP5002", source_uri=None) == [
-            "HP5002 group 'p5' names on_create.sh but no source | give SourceS3Uri, the prefix where the script lies"
+            (
+                "HP5002 LifeCycleConfig of group 'p5' calls on_create.sh, but has no SourceS3Uri | give "
+                "SourceS3Uri: s3://BUCKET/PREFIX, the folder in which the script lies"
+            )
         ]
 
     def test_a_source_needs_a_script(self) -> None:
         assert of("HP5002", on_create=None) == [
             (
-                f"HP5002 group 'p5' has scripts at {SOURCE} but calls none | "
-                "name one as OnCreate or OnInitComplete, or leave the whole lifecycle out"
+                f"HP5002 LifeCycleConfig of group 'p5' has SourceS3Uri {SOURCE}, but calls no script | "
+                "name one as OnCreate or OnInitComplete, or leave the whole LifeCycleConfig out"
             )
         ]
 
@@ -89,37 +81,90 @@ class TestLifecycleIsWhole:
         assert of("HP5002", **fields) == []
 
 
-class TestSourceIsAnS3Prefix:
+class TestSourceIsAnAddress:
     @pytest.mark.parametrize(
-        "uri",
-        ["sagemaker-x/lcs", "http://x/lcs", "https:///lcs", "s3:///lcs", "s3://Scripts/lcs", "s3://", "s3://x*y/"],
-    )
-    def test_names_it(self, uri: str) -> None:
-        assert of("HP5003", source_uri=uri) == [
+        ("uri", "fault", "fix"),
+        [
+            ("sagemaker-x/lcs", "it does not begin with s3://", "use s3://sagemaker-x/lcs"),
+            ("http://x/lcs", "the service takes s3:// or https:// followed by a name", "use s3://BUCKET/PREFIX"),
+            ("https:///lcs", "the service takes s3:// or https:// followed by a name", "use s3://BUCKET/PREFIX"),
+            ("s3:///lcs", "the service takes s3:// or https:// followed by a name", "use s3://BUCKET/PREFIX"),
             (
-                f"HP5003 group 'p5' has its scripts at {uri!r} | "
-                "use s3://BUCKET/PREFIX with at most 1,024 characters, the bucket in lower case"
-            )
-        ]
+                "s3://my scripts/lcs",
+                "'my scripts' is no name of a bucket",
+                "use s3://BUCKET/PREFIX, with the bucket's name as S3 shows it",
+            ),
+            (
+                "s3://sagemaker-${AWS::Region}/lcs",
+                "${AWS::Region} was not substituted",
+                "write it with !Sub, in Python with an f-string and cdk.Aws.REGION",
+            ),
+            (
+                "s3://sagemaker-$(AWS::AccountId)/lcs",
+                "$(AWS::AccountId) was not substituted",
+                "write it with !Sub, in Python with an f-string and cdk.Aws.ACCOUNT_ID",
+            ),
+        ],
+    )
+    def test_names_the_fault(self, uri: str, fault: str, fix: str) -> None:
+        assert of("HP5003", source_uri=uri) == [f"HP5003 SourceS3Uri of group 'p5' is {uri!r}: {fault} | {fix}"]
+        assert of("HP5025", source_uri=uri) == []
 
     def test_has_a_longest_length(self) -> None:
         longest = "s3://sagemaker-x/".ljust(1024, "a")
         assert of("HP5003", source_uri=longest) == []
-        assert len(of("HP5003", source_uri=longest + "a")) == 1
+        (said,) = of("HP5003", source_uri=longest + "a")
+        assert said.endswith(": it has 1,025 characters | use s3://BUCKET/PREFIX with at most 1,024 characters")
         assert len(of("HP5003", source_uri="https://x/".ljust(1025, "a"))) == 1
 
     @pytest.mark.parametrize(
-        "uri", [SOURCE, "s3://sagemaker-x", "s3://sagemaker-x/lcs/", "s3://sagemaker-*", "s3://*", UNKNOWN]
+        "uri",
+        [
+            SOURCE,
+            "s3://sagemaker-x",
+            "s3://sagemaker-x/lcs/",
+            "s3://sagemaker-*",
+            "s3://*",
+            "s3://Acme_Scripts/lcs",
+            "s3://arn:aws:s3:us-west-2:111122223333:accesspoint/x",
+            UNKNOWN,
+        ],
     )
-    def test_is_silent_on_prefixes_and_unknown_ones(self, uri: Any) -> None:
+    def test_is_silent_on_what_the_service_takes_and_on_unknown_ones(self, uri: Any) -> None:
         assert of("HP5003", source_uri=uri) == []
 
     def test_leaves_https_to_a_warning(self) -> None:
         uri = "https://sagemaker-x.s3.us-west-2.amazonaws.com/lcs"
         assert of("HP5003", source_uri=uri) == []
-        assert of("HP5012", source_uri=uri) == [f"HP5012 group 'p5' has its scripts at {uri} | use s3://BUCKET/PREFIX"]
+        assert of("HP5012", source_uri=uri) == [f"HP5012 SourceS3Uri of group 'p5' is {uri} | use s3://BUCKET/PREFIX"]
         assert RULES["HP5012"].severity is Severity.WARNING
         assert of("HP5012") == of("HP5012", source_uri=UNKNOWN) == []
+
+    def test_one_that_is_too_long_is_one_mistake(self) -> None:
+        assert of("HP5012", source_uri="https://x/".ljust(1025, "a")) == []
+
+
+class TestSourceIsLikely:
+    @pytest.mark.parametrize("name", ["Acme_Scripts", "my_scripts", "scripts-", "a" * 64])
+    def test_names_a_bucket_that_nobody_makes_today(self, name: str) -> None:
+        assert of("HP5025", source_uri=f"s3://{name}/lcs") == [
+            (
+                f"HP5025 SourceS3Uri of group 'p5' is s3://{name}/lcs: buckets have no names such as {name!r} | use "
+                "the bucket's name as S3 shows it: 3 to 63 lower-case letters, digits, dots and hyphens"
+            )
+        ]
+        assert RULES["HP5025"].severity is Severity.WARNING
+
+    def test_a_prefix_with_text_that_nobody_replaced(self) -> None:
+        (said,) = of("HP5025", source_uri="s3://sagemaker-x/${AWS::StackName}/lcs")
+        assert "/lcs: ${AWS::StackName} was not substituted | write it with !Sub, in Python with an f-string" in said
+
+    @pytest.mark.parametrize(
+        "uri",
+        [SOURCE, "s3://sagemaker-*", "s3://*", "s3://*/lcs", "s3://<name of A.B>/lcs", UNKNOWN, None, "https://x"],
+    )
+    def test_is_silent_on_good_and_unknown_ones(self, uri: Any) -> None:
+        assert of("HP5025", source_uri=uri) == []
 
 
 class TestScriptsAreRelative:
@@ -127,14 +172,54 @@ class TestScriptsAreRelative:
     def test_names_it(self, script: str) -> None:
         assert of("HP5004", on_create=script) == [
             (
-                f"HP5004 group 'p5' calls {script!r} | "
-                "name the file below the source with 1 to 128 characters, such as on_create.sh"
+                f"HP5004 the script of group 'p5' is called {script!r} | write the path of the file below SourceS3Uri, "
+                "1 to 128 characters, such as on_create.sh"
             )
         ]
+        assert of("HP5024", on_create=script) == []
 
     @pytest.mark.parametrize("script", ["on_create.sh", "bin/on_create.sh", "a" * 128, UNKNOWN])
     def test_is_silent_on_names_below_the_source(self, script: Any) -> None:
         assert of("HP5004", on_create=script) == []
+
+
+class TestScriptsAreFiles:
+    @pytest.mark.parametrize(
+        ("script", "file"),
+        [
+            ("../on_create.sh", "on_create.sh"),
+            ("on_create.sh --debug", "on_create.sh"),
+            ("bash on_create.sh", "on_create.sh"),
+            ("scripts\\on_create.sh", "scripts/on_create.sh"),
+        ],
+    )
+    def test_a_command_or_a_path_of_another_kind_is_hardly_one(self, script: str, file: str) -> None:
+        assert of("HP5024", on_create=script) == [
+            (
+                f"HP5024 the script of group 'p5' is called {script!r}, which is no path of a file below the source | "
+                f"write the path alone, with slashes: {file}"
+            )
+        ]
+
+    @pytest.mark.parametrize("uri", [f"{SOURCE}/on_create.sh", f"{SOURCE}/on_create.sh/"])
+    def test_the_script_itself_is_hardly_the_source(self, uri: str) -> None:
+        assert of("HP5024", source_uri=uri) == [
+            (
+                f"HP5024 SourceS3Uri of group 'p5' is {uri}, which looks like the script itself | write SourceS3Uri: "
+                f"{SOURCE}, the folder, and the script as OnCreate or OnInitComplete: on_create.sh"
+            )
+        ]
+
+    def test_is_a_warning_because_s3_takes_such_names(self) -> None:
+        assert RULES["HP5024"].severity is Severity.WARNING
+
+    def test_is_silent_where_the_files_are_at_hand(self) -> None:
+        assert of("HP5024", on_create="bash a.sh", files=(ScriptFile(name="a.sh"),)) == []
+
+    @pytest.mark.parametrize("script", ["on_create.sh", "bin/on_create.sh", "./a.sh", "a..b.sh", UNKNOWN, None])
+    def test_is_silent_on_paths_below_the_source(self, script: Any) -> None:
+        assert of("HP5024", on_create=script) == of("HP5024", source_uri="s3://my.sh", on_create=script) == []
+        assert of("HP5024", source_uri=UNKNOWN, on_create=script) == []
 
 
 class TestScriptIsAmongTheFiles:
@@ -144,14 +229,14 @@ class TestScriptIsAmongTheFiles:
     def test_names_the_one_that_was_meant(self) -> None:
         assert self.of("on-create.sh", "README.md") == [
             (
-                "HP5005 group 'p5' calls on_create.sh, which is not among its 2 files | "
-                "call on-create.sh, or add on_create.sh to the directory"
+                "HP5005 on_create.sh, the script of group 'p5', is not among the 2 files of its folder | call "
+                "on-create.sh, or add on_create.sh to the folder"
             )
         ]
 
     def test_or_asks_for_the_file(self) -> None:
         (found,) = self.of()
-        assert found.endswith("which is not among its 0 files | add on_create.sh to the directory")
+        assert found.endswith("is not among the 0 files of its folder | add on_create.sh to the folder")
 
     def test_is_silent_where_it_is_there(self) -> None:
         assert self.of("on_create.sh") == self.of("bin/start.sh", script="./bin/start.sh") == []
@@ -168,8 +253,8 @@ class TestScriptsHaveUnixLineEnds:
     def test_names_the_files(self) -> None:
         assert self.of("on_create.sh", "lib/helper") == [
             (
-                "HP5006 group 'p5' has CR LF line ends in lib/helper, on_create.sh | "
-                "save with LF line ends, and keep them with '* text eol=lf' in .gitattributes"
+                "HP5006 the scripts of group 'p5' have CR LF line ends in lib/helper, on_create.sh | save with LF "
+                "line ends, and keep them with '* text eol=lf' in .gitattributes"
             )
         ]
 
@@ -177,194 +262,98 @@ class TestScriptsHaveUnixLineEnds:
         assert len(self.of("start.run", on_create="./start.run")) == 1
 
     def test_is_silent_on_files_that_no_shell_reads(self) -> None:
-        assert self.of("README.md", "settings.json") == []
+        assert self.of("README.md", "settings.json", "lib/tool.py") == []
+
+    def test_is_told_once_of_groups_with_the_same_scripts(self) -> None:
+        scripts = lifecycle(files=(ScriptFile(name="on_create.sh", carriage_returns=True),))
+        groups = (compute(lifecycle=scripts), login(lifecycle=scripts))
+        (found,) = RULES["HP5006"].findings(deployment(slurm_cluster(*groups)))
+        assert found.path == "Train"
+        assert found.message == "the scripts of groups 'p5' and 'login' have CR LF line ends in on_create.sh"
 
     def test_is_silent_where_the_files_are_not_known(self) -> None:
         assert of("HP5006", files=None) == []
 
 
-class TestSlurmIsConfiguredOnce:
-    def of(self, name: str = PARAMETERS.name, **fields: Any) -> list[str]:
-        scripts = lifecycle(files=(ScriptFile(name="on_create.sh"), ScriptFile(name=name)))
-        return told("HP5007", deployment(cluster(groups=(compute(lifecycle=scripts),), **fields)))
-
-    def test_names_the_file(self) -> None:
-        assert self.of() == [
+class TestScriptsBeginWithTheirInterpreter:
+    def test_a_byte_order_mark_hides_it(self) -> None:
+        files = (
+            ScriptFile(name="on_create.sh", byte_order_mark="UTF-8"),
+            ScriptFile(name="a", byte_order_mark="UTF-16"),
+        )
+        assert of("HP5023", files=files) == [
             (
-                "HP5007 group 'p5' has provisioning_parameters.json among its scripts, beside a SlurmConfig | "
-                "delete provisioning_parameters.json, or move it out of the directory"
+                "HP5023 the scripts of group 'p5' begin with a byte order mark: a (UTF-16), on_create.sh (UTF-8) | "
+                "save as UTF-8 without BOM (in PowerShell: Set-Content -Encoding utf8NoBOM)"
             )
         ]
 
-    def test_a_node_type_is_a_slurm_config_too(self) -> None:
-        assert len(self.of(orchestrator=None)) == 1
-
-    def test_is_silent_without_the_file(self) -> None:
-        assert self.of("provisioning.json") == []
-
-    def test_is_silent_on_slurm_in_its_old_form(self) -> None:
-        scripts = lifecycle(files=(PARAMETERS,))
-        old = cluster(groups=(kubernetes(lifecycle=scripts),), orchestrator=None)
-        assert told("HP5007", deployment(old)) == []
-
-    def test_is_silent_where_it_is_not_known(self) -> None:
-        scripts = lifecycle(files=(PARAMETERS,))
-        unknown = cluster(groups=(compute(lifecycle=scripts, node_type=UNKNOWN),), orchestrator=UNKNOWN)
-        assert told("HP5007", deployment(unknown)) == of("HP5007", files=None) == []
-
-
-class TestLegacySlurmHasItsParameters:
-    def of(self, *scripts: Any, **fields: Any) -> list[str]:
-        groups = tuple(kubernetes(name=f"g{n}", lifecycle=each) for n, each in enumerate(scripts))
-        return told("HP5008", deployment(cluster(**{"groups": groups, "orchestrator": None, **fields})))
-
-    def test_nothing_says_who_is_the_controller(self) -> None:
-        assert self.of(lifecycle(files=(ScriptFile(name="on_create.sh"),)), None) == [
-            (
-                "HP5008 no group has provisioning_parameters.json among its scripts, and no group says whether it is "
-                "the controller | give every group a node type (SlurmConfig), or put provisioning_parameters.json "
-                "beside "
-                "the controller's scripts"
-            )
-        ]
-
-    def test_is_silent_where_one_group_has_it(self) -> None:
-        assert self.of(lifecycle(files=()), lifecycle(files=(PARAMETERS,))) == []
-
-    def test_is_silent_where_groups_have_node_types(self) -> None:
-        assert self.of(groups=(controller(lifecycle=lifecycle(files=())),)) == []
-
-    def test_is_silent_on_eks(self) -> None:
-        assert told("HP5008", deployment(eks_cluster(kubernetes(lifecycle=lifecycle(files=()))))) == []
-
-    @pytest.mark.parametrize("unknown", [lifecycle(files=None), UNKNOWN])
-    def test_is_silent_where_some_files_are_not_known(self, unknown: Any) -> None:
-        assert self.of(lifecycle(files=()), unknown) == []
-
-    def test_is_silent_where_the_orchestrator_is_not_known(self) -> None:
-        assert self.of(lifecycle(files=()), orchestrator=UNKNOWN) == []
-
-    def test_is_silent_on_a_cluster_without_scripts(self) -> None:
-        assert self.of(None) == []
-
-
-def statement(actions: Any, resources: Any = ("*",), **fields: Any) -> Statement:
-    return Statement(**{"allow": True, "actions": actions, "resources": resources, **fields})
-
-
-OBJECTS = statement(("s3:Get*",), ("arn:aws:s3:::acme-scripts/lcs/*",))
-LISTING = statement(("s3:ListBucket",), ("arn:aws:s3:::acme-scripts",))
-
-
-class Reading:
-    """A group whose scripts lie in a bucket of another name, and its role."""
-
-    rule: str
-
-    def of(
-        self, *statements: Statement, uri: Any = "s3://acme-scripts/lcs", role: Any = "Role", **fields: Any
-    ) -> list[str]:
-        policies = {"managed_policies": (NODE_POLICY,), "statements": statements}
-        its = Role(path="Role", trusts=("sagemaker.amazonaws.com",), **{**policies, **fields})
-        group = compute(lifecycle=lifecycle(source_uri=uri), execution_role=role)
-        return told(self.rule, deployment(slurm_cluster(group), roles=(its,)))
-
-
-class TestNodesCanReadTheirScripts(Reading):
-    rule = "HP5009"
-
-    def test_the_managed_policy_does_not_open_the_bucket(self) -> None:
-        assert self.of() == [
-            (
-                "HP5009 role of group 'p5', whose scripts are at s3://acme-scripts/lcs, lacks "
-                "s3:GetObject on acme-scripts/* and s3:ListBucket on acme-scripts | "
-                "allow s3:GetObject on arn:aws:s3:::acme-scripts/* and s3:ListBucket on arn:aws:s3:::acme-scripts"
-            )
-        ]
-
-    def test_get_object_on_the_bucket_opens_no_object(self) -> None:
-        assert self.of(statement(("s3:GetObject", "s3:ListBucket"), ("arn:aws:s3:::acme-scripts",))) == [
-            (
-                "HP5009 role of group 'p5', whose scripts are at s3://acme-scripts/lcs, lacks s3:GetObject on "
-                "acme-scripts/*; it has s3:GetObject on the bucket itself, which opens no object | "
-                "allow s3:GetObject on arn:aws:s3:::acme-scripts/*"
-            )
-        ]
-
-    @pytest.mark.parametrize(("buckets", "findings"), [(("acme-scripts",), 0), ((UNKNOWN,), 0), (("other",), 1)])
-    def test_a_bucket_policy_may_grant_it(self, buckets: tuple[Any, ...], findings: int) -> None:
-        its = Role(path="Role", trusts=("sagemaker.amazonaws.com",), managed_policies=(NODE_POLICY,))
-        group = compute(lifecycle=lifecycle(source_uri="s3://acme-scripts/lcs"), execution_role="Role")
-        judged = deployment(slurm_cluster(group), roles=(its,), granting_buckets=buckets)
-        assert len(told("HP5009", judged)) == findings
-
-    def test_another_bucket_does_not_count(self) -> None:
-        assert len(self.of(LISTING, statement(("s3:GetObject",), ("arn:aws:s3:::acme-scripts-old/*",)))) == 1
-
-    @pytest.mark.parametrize(
-        "statements",
-        [
-            (OBJECTS, LISTING),
-            (statement(("s3:*",)),),
-            (statement(("S3:getobject", "s3:List*"), ("arn:aws:s3:::acme-*",), conditional=True),),
-        ],
-    )
-    def test_is_silent_where_it_is_granted(self, statements: tuple[Statement, ...]) -> None:
-        assert self.of(*statements) == []
-
-    @pytest.mark.parametrize("uri", [SOURCE, "s3://sagemaker-*", "s3://*", "s3://acme-*", UNKNOWN, "nonsense"])
-    def test_is_silent_on_buckets_that_are_open_or_unknown(self, uri: Any) -> None:
-        assert self.of(uri=uri) == []
-
-    @pytest.mark.parametrize("unknown", [UNKNOWN, (UNKNOWN,)])
-    def test_is_silent_where_a_statement_is_not_known(self, unknown: Any) -> None:
-        assert self.of(statement(unknown)) == self.of(statement(("s3:*",), unknown)) == []
-
-    @pytest.mark.parametrize(
-        "fields",
-        [{"complete": False}, {"managed_policies": UNKNOWN}, {"managed_policies": ("AmazonS3ReadOnlyAccess",)}],
-    )
-    def test_is_silent_where_not_all_policies_are_known(self, fields: dict[str, Any]) -> None:
-        assert self.of(**fields) == []
-
-    @pytest.mark.parametrize("role", ["arn:aws:iam::111122223333:role/nodes", UNKNOWN, None])
-    def test_is_silent_on_other_roles(self, role: Any) -> None:
-        assert self.of(role=role) == []
-
-
-class TestNodesMayReadTheirScripts(Reading):
-    rule = "HP5010"
-
-    def test_an_imported_role_must_be_looked_at(self) -> None:
-        assert self.of(role="arn:aws:iam::111122223333:role/nodes") == [
-            (
-                "HP5010 group 'p5' has its scripts at s3://acme-scripts/lcs, and not all policies of its role "
-                "arn:aws:iam::111122223333:role/nodes are known here | see that it has s3:GetObject on acme-scripts/* "
-                "and s3:ListBucket on acme-scripts, or use a bucket that begins with sagemaker-"
-            )
-        ]
-
-    def test_so_must_one_of_which_not_all_is_known(self) -> None:
-        assert len(self.of(complete=False)) == 1
-
-    def test_is_silent_where_the_grant_is_seen(self) -> None:
-        assert self.of(OBJECTS, LISTING, complete=False) == []
-
-    @pytest.mark.parametrize("role", ["Role", UNKNOWN, None])
-    def test_is_silent_on_known_roles_and_on_those_decided_at_deploy(self, role: Any) -> None:
-        assert self.of(role=role) == []
-
-    @pytest.mark.parametrize("uri", [SOURCE, UNKNOWN])
-    def test_is_silent_on_buckets_that_are_open_or_unknown(self, uri: Any) -> None:
-        assert self.of(uri=uri, role="arn:role") == []
+    def test_is_silent_without_one_and_where_the_files_are_not_known(self) -> None:
+        assert of("HP5023", files=(ScriptFile(name="on_create.sh"),)) == of("HP5023", files=None) == []
+        assert of("HP5023", files=(ScriptFile(name="tool.py", byte_order_mark="UTF-8"),)) == []
 
 
 class TestSourceHasSingleSlashes:
     def test_names_what_was_meant(self) -> None:
         assert of("HP5011", source_uri="s3://sagemaker-x//lcs//base/") == [
-            "HP5011 group 'p5' has its scripts at s3://sagemaker-x//lcs//base/ | use s3://sagemaker-x/lcs/base/"
+            (
+                "HP5011 SourceS3Uri of group 'p5' is s3://sagemaker-x//lcs//base/, in which a folder has no name | "
+                "use s3://sagemaker-x/lcs/base/"
+            )
         ]
 
-    @pytest.mark.parametrize("uri", [SOURCE, SOURCE + "/", UNKNOWN, None])
+    @pytest.mark.parametrize("uri", [SOURCE, SOURCE + "/", "https://sagemaker-x//lcs", "s3:////lcs", UNKNOWN, None])
     def test_is_silent_on_single_ones(self, uri: Any) -> None:
         assert of("HP5011", source_uri=uri) == []
+
+
+class TestEksGroupsHaveScripts:
+    def test_what_happens_without_is_not_described(self) -> None:
+        (said,) = told("HP5016", deployment(eks_cluster(kubernetes(), kubernetes(name="p6"))))
+        assert said.startswith("HP5016 no LifeCycleConfig in groups 'p5' and 'p6' | nothing, if it was tried")
+
+    @pytest.mark.parametrize("scripts", [lifecycle(), UNKNOWN])
+    def test_is_silent_on_scripts_and_unknown_ones(self, scripts: Any) -> None:
+        assert told("HP5016", deployment(eks_cluster(kubernetes(lifecycle=scripts)))) == []
+
+    def test_is_silent_on_slurm(self) -> None:
+        assert told("HP5016", deployment(slurm_cluster(compute()))) == []
+
+
+TABLE = RouteTable(path="Table")
+CLOSED = Routing(tables=(TABLE,), associations=(Association(path="A", subnet="Net/Nodes", table="Table"),))
+
+
+class TestClosedNetworksHaveClosedScripts:
+    def of(self, routing: Routing, *fetches: str) -> list[str]:
+        scripts = lifecycle(files=(ScriptFile(name="on_create.sh", fetches=fetches),))
+        return told("HP5022", deployment(slurm_cluster(compute(lifecycle=scripts)), routing=routing))
+
+    def test_nothing_answers_there(self) -> None:
+        (said,) = self.of(CLOSED, "12: pip install", "14: curl https://example.com")
+        assert said.startswith(
+            "HP5022 the scripts of group 'p5' load from the internet, and their network has no way there: "
+            "on_create.sh line 12: pip install and 1 more | "
+        )
+
+    def test_is_told_once_of_groups_with_the_same_scripts(self) -> None:
+        scripts = lifecycle(files=(ScriptFile(name="on_create.sh", fetches=("12: pip install",)),))
+        groups = (compute(lifecycle=scripts), login(lifecycle=scripts))
+        (said,) = told("HP5022", deployment(slurm_cluster(*groups), routing=CLOSED))
+        assert "the scripts of groups 'p5' and 'login' load" in said
+
+    def test_is_silent_on_scripts_that_load_nothing(self) -> None:
+        assert self.of(CLOSED) == []
+
+    @pytest.mark.parametrize(
+        "routing",
+        [
+            replace(CLOSED, routes=(Route(path="R", table="Table", way="nat"),)),
+            replace(CLOSED, routes=(Route(path="R", table="Table", way=UNKNOWN),)),
+            replace(CLOSED, tables=(replace(TABLE, complete=False),)),
+            replace(CLOSED, associations=()),
+            replace(CLOSED, undecided=("R",)),
+        ],
+    )
+    def test_is_silent_where_there_is_or_may_be_a_way_out(self, routing: Routing) -> None:
+        assert self.of(routing, "12: pip install") == []

@@ -86,19 +86,22 @@ def test_no_rule_speaks_of_unknown_fields_of_a_known_type(rule: str, kind: tuple
 class TestLustreCapacityIsAStep:
     def test_names_the_capacities_on_both_sides(self) -> None:
         assert of("HP3001", capacity_gib=3000) == [
-            "HP3001 3,000 GiB is not a capacity of PERSISTENT_2 | use 2,400 or 4,800 GiB"
+            "HP3001 3,000 GiB is not a capacity of PERSISTENT_2 | use StorageCapacity (capacity_gib) 2,400 or 4,800 GiB"
         ]
 
     def test_below_the_smallest_only_the_smallest_is_named(self) -> None:
         assert of("HP3001", deployment_type="SCRATCH_2", capacity_gib=500) == [
-            "HP3001 500 GiB is not a capacity of SCRATCH_2 | use 1,200 GiB"
+            "HP3001 500 GiB is not a capacity of SCRATCH_2 | use StorageCapacity (capacity_gib) 1,200 GiB"
         ]
 
     def test_steps_of_disks_depend_on_throughput(self) -> None:
         disks = {"deployment_type": "PERSISTENT_1", "storage_type": "HDD", "capacity_gib": 3600}
         assert of("HP3001", **disks, throughput_mbps_per_tib=40) == []
         assert of("HP3001", **disks, throughput_mbps_per_tib=12) == [
-            "HP3001 3,600 GiB is not a capacity of PERSISTENT_1 on HDD at 12 MB/s/TiB | use 6,000 GiB"
+            (
+                "HP3001 3,600 GiB is not a capacity of PERSISTENT_1 on HDD at 12 MB/s/TiB | "
+                "use StorageCapacity (capacity_gib) 6,000 GiB"
+            )
         ]
 
     @pytest.mark.parametrize(("throughput", "step"), [(125, 38_400), (250, 19_200), (500, 9_600), (1000, 4_800)])
@@ -107,13 +110,25 @@ class TestLustreCapacityIsAStep:
         assert of("HP3001", efa=True, throughput_mbps_per_tib=throughput, capacity_gib=step + 2400) == [
             (
                 f"HP3001 {step + 2400:,} GiB is not a capacity of PERSISTENT_2 with EFA at {throughput} MB/s/TiB | "
-                f"use {step:,} or {2 * step:,} GiB"
+                f"use StorageCapacity (capacity_gib) {step:,} or {2 * step:,} GiB"
             )
         ]
 
     def test_capacity_is_required(self) -> None:
         assert of("HP3001", capacity_gib=None) == [
-            "HP3001 a file system of PERSISTENT_2 has no capacity | give it 1,200 GiB or more: multiples of 2,400 GiB"
+            (
+                "HP3001 a file system of PERSISTENT_2 has no capacity | "
+                "give StorageCapacity (capacity_gib): 1,200 or multiples of 2,400 GiB"
+            )
+        ]
+
+    def test_says_which_type_is_taken_where_none_is_given(self) -> None:
+        as_left_out = lustre(deployment_type="SCRATCH_1", throughput_mbps_per_tib=None, capacity_gib=1300)
+        assert with_fields("HP3001", as_left_out, type_left_out=True) == [
+            (
+                "HP3001 1,300 GiB is not a capacity of SCRATCH_1 (the type where no DeploymentType is given) | "
+                "use StorageCapacity (capacity_gib) 1,200 or 2,400 GiB"
+            )
         ]
 
     @pytest.mark.parametrize("capacity_gib", [1200, 2400, 4800, 48_000])
@@ -133,12 +148,18 @@ class TestLustreCapacityIsAStep:
 class TestLustreThroughputIsOffered:
     def test_lists_what_the_type_offers(self) -> None:
         assert of("HP3002", throughput_mbps_per_tib=300) == [
-            "HP3002 300 MB/s/TiB is not a throughput of PERSISTENT_2 | use one of 125, 250, 500, 1,000 MB/s/TiB"
+            (
+                "HP3002 300 MB/s/TiB is not a throughput of PERSISTENT_2 | "
+                "use PerUnitStorageThroughput (throughput_mbps_per_tib) 125, 250, 500 or 1,000"
+            )
         ]
 
     def test_persistent_types_must_name_one(self) -> None:
         assert of("HP3002", deployment_type="PERSISTENT_1", throughput_mbps_per_tib=None) == [
-            "HP3002 PERSISTENT_1 has no throughput | use one of 50, 100, 200 MB/s/TiB"
+            (
+                "HP3002 PERSISTENT_1 has no throughput | "
+                "use PerUnitStorageThroughput (throughput_mbps_per_tib) 50, 100 or 200"
+            )
         ]
 
     @pytest.mark.parametrize(
@@ -161,7 +182,10 @@ class TestLustreThroughputIsOffered:
 class TestScratchHasNoChoiceOfThroughput:
     def test_names_what_is_given(self) -> None:
         assert of("HP3021", deployment_type="SCRATCH_2") == [
-            "HP3021 SCRATCH_2 has a throughput of 125 MB/s/TiB | leave it out: SCRATCH_2 has a fixed throughput"
+            (
+                "HP3021 SCRATCH_2 has a throughput of 125 MB/s/TiB | "
+                "leave PerUnitStorageThroughput (throughput_mbps_per_tib) out: scratch types have a fixed throughput"
+            )
         ]
 
     def test_is_a_warning_because_it_is_inferred(self) -> None:
@@ -183,23 +207,43 @@ class TestScratchHasNoChoiceOfThroughput:
 class TestLustreTypesGoTogether:
     def test_disks_exist_on_persistent_1(self) -> None:
         assert of("HP3003", storage_type="HDD", drive_cache="NONE") == [
-            "HP3003 PERSISTENT_2 does not exist on HDD | use HDD with PERSISTENT_1, or SSD"
+            (
+                "HP3003 PERSISTENT_2 does not exist on HDD | "
+                "use DeploymentType (deployment_type) PERSISTENT_1, or StorageType (storage_type) SSD"
+            )
+        ]
+
+    def test_a_wrong_type_is_told_without_the_drive_cache_that_it_lacks_too(self) -> None:
+        assert of("HP3003", storage_type="HDD") == [
+            (
+                "HP3003 PERSISTENT_2 does not exist on HDD | use DeploymentType (deployment_type) PERSISTENT_1 with "
+                "DriveCacheType (drive_cache) NONE or READ, or StorageType (storage_type) SSD"
+            )
         ]
 
     def test_tiering_exists_on_persistent_2(self) -> None:
         assert of("HP3003", storage_type="INTELLIGENT_TIERING", deployment_type="SCRATCH_2") == [
-            "HP3003 SCRATCH_2 does not exist on INTELLIGENT_TIERING | use INTELLIGENT_TIERING with PERSISTENT_2, or SSD"
+            (
+                "HP3003 SCRATCH_2 does not exist on INTELLIGENT_TIERING | "
+                "use DeploymentType (deployment_type) PERSISTENT_2, or StorageType (storage_type) SSD"
+            )
         ]
 
     def test_disks_need_a_drive_cache_setting(self) -> None:
         assert of("HP3003", storage_type="HDD", deployment_type="PERSISTENT_1") == [
-            "HP3003 HDD storage has no drive cache setting | set it to NONE or READ"
+            "HP3003 HDD storage has no drive cache setting | give DriveCacheType (drive_cache) NONE or READ"
         ]
 
     def test_nothing_else_has_a_drive_cache(self) -> None:
         assert of("HP3003", drive_cache="READ") == [
-            "HP3003 drive cache is READ on SSD storage | leave it out: only HDD has a drive cache"
+            (
+                "HP3003 drive cache is READ on SSD storage | "
+                "leave DriveCacheType (drive_cache) out: only HDD has a drive cache"
+            )
         ]
+
+    def test_leaves_the_setting_that_asks_for_none_to_a_warning(self) -> None:
+        assert of("HP3003", drive_cache="NONE") == []
 
     def test_is_silent_on_disks_of_the_right_type(self) -> None:
         assert of("HP3003", storage_type="HDD", deployment_type="PERSISTENT_1", drive_cache="READ") == []
@@ -215,20 +259,54 @@ class TestLustreTypesGoTogether:
         assert of("HP3003", **unknown) == []
 
 
+class TestOnlyDisksSpeakOfADriveCache:
+    @pytest.mark.parametrize("fields", [{}, TIERING])
+    def test_none_is_a_setting_too(self, fields: dict[str, Any]) -> None:
+        storage = fields.get("storage_type", "SSD")
+        assert of("HP3054", **fields, drive_cache="NONE") == [
+            (
+                f"HP3054 drive cache is NONE on {storage} storage | "
+                "leave DriveCacheType (drive_cache) out: only HDD has a drive cache"
+            )
+        ]
+
+    def test_is_a_warning_because_no_text_says_that_it_is_refused(self) -> None:
+        assert RULES["HP3054"].severity is Severity.WARNING
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"drive_cache": "READ"},
+            {"drive_cache": UNKNOWN},
+            {"storage_type": UNKNOWN, "drive_cache": "NONE"},
+            {"storage_type": "HDD", "deployment_type": "PERSISTENT_1", "drive_cache": "NONE"},
+        ],
+    )
+    def test_is_silent_on_disks_on_errors_and_on_what_is_not_known(self, fields: dict[str, Any]) -> None:
+        assert of("HP3054", **fields) == []
+
+
 class TestLustreEfaHasWhatItNeeds:
     def test_needs_persistent_2(self) -> None:
         assert of("HP3005", efa=True, deployment_type="PERSISTENT_1") == [
-            "HP3005 PERSISTENT_1 has no EFA | use PERSISTENT_2, or leave EFA out"
+            (
+                "HP3005 PERSISTENT_1 has no EFA | "
+                "use DeploymentType (deployment_type) PERSISTENT_2, or leave EfaEnabled (efa) out"
+            )
         ]
 
     def test_needs_metadata_and_the_newest_version(self) -> None:
         assert of("HP3005", efa=True, version="2.12") == [
             (
                 "HP3005 EFA needs a metadata configuration; there is none | "
-                "set the metadata IOPS to AUTOMATIC or a number (intelligent tiering: 6000 or 12000)"
+                "give MetadataConfiguration {Mode: AUTOMATIC} (metadata_iops='AUTOMATIC')"
             ),
-            "HP3005 EFA needs Lustre 2.15; the version is 2.12 | use 2.15",
+            "HP3005 EFA needs Lustre 2.15; the version is 2.12 | use FileSystemTypeVersion (version) '2.15'",
         ]
+
+    def test_intelligent_tiering_needs_a_number(self) -> None:
+        (found,) = of("HP3005", **{**TIERING, "efa": True, "metadata_iops": None})
+        assert found.endswith("| give MetadataConfiguration {Mode: USER_PROVISIONED, Iops: 6000} (metadata_iops=6000)")
 
     @pytest.mark.parametrize("version", ["2.15", None])
     def test_is_silent_where_it_has_all(self, version: str | None) -> None:
@@ -241,18 +319,27 @@ class TestLustreEfaHasWhatItNeeds:
 class TestLustreMetadataIopsAreOffered:
     def test_only_persistent_2_has_them(self) -> None:
         assert of("HP3006", deployment_type="SCRATCH_2", metadata_iops="AUTOMATIC") == [
-            "HP3006 metadata IOPS is AUTOMATIC on SCRATCH_2 | leave it out, or use PERSISTENT_2"
+            (
+                "HP3006 metadata IOPS is AUTOMATIC on SCRATCH_2 | leave MetadataConfiguration (metadata_iops) out, "
+                "or use DeploymentType (deployment_type) PERSISTENT_2"
+            )
         ]
 
     @pytest.mark.parametrize(("iops", "written"), [(2000, "2,000"), (18_000, "18,000"), (204_000, "204,000")])
     def test_lists_the_steps(self, iops: int, written: str) -> None:
         assert of("HP3006", metadata_iops=iops) == [
-            f"HP3006 metadata IOPS is {written} | use AUTOMATIC, 1,500, 3,000, 6,000 or 12,000 to 192,000 by 12,000"
+            (
+                f"HP3006 metadata IOPS is {written} | use {{Mode: AUTOMATIC}} (metadata_iops='AUTOMATIC'), "
+                "or Iops of 1,500, 3,000, 6,000 or a multiple of 12,000 up to 192,000"
+            )
         ]
 
     def test_not_fewer_than_the_capacity_brings(self) -> None:
         assert of("HP3006", metadata_iops=1500, capacity_gib=2400) == [
-            "HP3006 metadata IOPS is 1,500, but 2,400 GiB brings 3,000 | use AUTOMATIC, or 3,000 or more"
+            (
+                "HP3006 metadata IOPS is 1,500, but 2,400 GiB brings 3,000 | "
+                "use {Mode: AUTOMATIC} (metadata_iops='AUTOMATIC'), or Iops of 3,000 or more"
+            )
         ]
 
     @pytest.mark.parametrize(("capacity_gib", "iops"), [(1200, 1500), (2400, 3000), (48_000, 24_000), (4800, None)])
@@ -268,11 +355,16 @@ class TestLustreMetadataIopsAreOffered:
 
 class TestLustreVersionGoesWithItsType:
     def test_persistent_2_is_newer_than_2_10(self) -> None:
-        assert of("HP3007", version="2.10") == ["HP3007 Lustre 2.10 does not go with PERSISTENT_2 | use 2.15 or 2.12"]
+        assert of("HP3007", version="2.10") == [
+            ("HP3007 Lustre 2.10 does not go with PERSISTENT_2 | use FileSystemTypeVersion (version) '2.15' or '2.12'")
+        ]
 
     def test_2_12_has_no_metadata_configuration(self) -> None:
         assert of("HP3007", version="2.12", metadata_iops=6000) == [
-            "HP3007 Lustre 2.12 does not go with PERSISTENT_2 with a metadata configuration | use 2.15"
+            (
+                "HP3007 Lustre 2.12 does not go with PERSISTENT_2 with a metadata configuration | "
+                "use FileSystemTypeVersion (version) '2.15'"
+            )
         ]
 
     @pytest.mark.parametrize(
@@ -285,7 +377,9 @@ class TestLustreVersionGoesWithItsType:
     @pytest.mark.parametrize("efa", [False, True])
     def test_names_a_version_that_never_was_once(self, version: str, *, efa: bool) -> None:
         fields = {"version": version, "efa": efa, "metadata_iops": "AUTOMATIC"}
-        assert of("HP3007", **fields) == [f"HP3007 there is no Lustre {version} | use 2.15 or 2.12, in quotes"]
+        assert of("HP3007", **fields) == [
+            f"HP3007 there is no Lustre {version} | use FileSystemTypeVersion (version) '2.15' or '2.12'"
+        ]
         assert of("HP3005", **fields) == []
 
     @pytest.mark.parametrize("version", [UNKNOWN, "2.17", "3.0"])
@@ -302,7 +396,10 @@ class TestScratchHasNoCustomerKey:
 
     def test_scratch_has_the_key_of_fsx(self) -> None:
         assert self.of("SCRATCH_2", KEY) == [
-            f"HP3009 SCRATCH_2 has the customer key {KEY} | leave the key out, or use a persistent type"
+            (
+                f"HP3009 SCRATCH_2 has the customer key {KEY} | "
+                "leave KmsKeyId (key) out, or use DeploymentType (deployment_type) PERSISTENT_2"
+            )
         ]
 
     @pytest.mark.parametrize(
@@ -316,7 +413,7 @@ class TestLustreHasOneSubnet:
     @pytest.mark.parametrize(("subnets", "count"), [((), 0), (("A", "B"), 2)])
     def test_counts_them(self, subnets: tuple[str, ...], count: int) -> None:
         assert with_fields("HP3010", subnets=subnets) == [
-            f"HP3010 the file system has {count} subnets | give it one, in the zone of its nodes"
+            f"HP3010 the file system has {count} subnets | give SubnetIds exactly one, that of its nodes"
         ]
 
     def test_counts_what_is_certainly_there(self) -> None:
@@ -329,8 +426,8 @@ class TestLustreHasOneSubnet:
 
 class TestLogsGoWhereFsxCanWrite:
     WANTED = (
-        "use the ARN of a log group whose name begins with /aws/fsx, or leave it out: FSx then writes to "
-        "/aws/fsx/lustre"
+        "set LogConfiguration.Destination to the ARN of a log group whose name begins with /aws/fsx, or leave it out: "
+        "FSx then writes to /aws/fsx/lustre"
     )
 
     def of(self, destination: Any, level: Any = "WARN_ERROR") -> list[str]:
@@ -372,7 +469,10 @@ class TestLogsGoWhereFsxCanWrite:
 
     def test_disabled_logs_have_no_destination(self) -> None:
         assert self.of(f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:/aws/fsx/x", "DISABLED") == [
-            ("HP3024 logs have the level DISABLED and a destination | leave the destination out, or use WARN_ERROR")
+            (
+                "HP3024 logs have the level DISABLED and a destination | "
+                "leave LogConfiguration.Destination out, or use Level WARN_ERROR"
+            )
         ]
 
     @pytest.mark.parametrize(
@@ -399,7 +499,7 @@ class TestPropertiesAreOfLustre:
         assert with_fields("HP3025", of_other_kinds=("NetworkType", "OpenZFSConfiguration")) == [
             (
                 "HP3025 a file system of type LUSTRE has NetworkType and OpenZFSConfiguration | "
-                "leave it out, or correct FileSystemType"
+                "leave NetworkType and OpenZFSConfiguration out, or correct FileSystemType"
             )
         ]
 
@@ -425,7 +525,7 @@ class TestLocalZonesHaveTheType:
         assert self.of(Subnet(path="Net/Nodes", **fields)) == [
             (
                 f"HP3026 PERSISTENT_2 stands in local zone {zone} | "
-                "ask FSx whether that zone has it, or use SCRATCH_2 or PERSISTENT_1"
+                "ask AWS whether that zone has it, or use DeploymentType (deployment_type) SCRATCH_2 or PERSISTENT_1"
             )
         ]
 

@@ -38,6 +38,12 @@ class TestCompanionsShareAVpc:
             )
         ]
 
+    @pytest.mark.parametrize("group", [ref("Strange"), UNDECIDED])
+    def test_a_group_that_is_associated_with_a_second_vpc_serves_both(self, group: object) -> None:
+        shared = resource("SecurityGroupVpcAssociation", GroupId=group, VpcId=ref("Vpc"))
+        place = {"Subnets": [ref("Nodes")], "SecurityGroupIds": [ref("Strange")]}
+        assert self.of(Cluster={"VpcConfig": place}, Shared=shared) == []
+
     def test_subnets_of_nodes(self) -> None:
         place = {"Subnets": [ref("Nodes"), ref("Abroad")], "SecurityGroupIds": [ref("Fabric")]}
         (found,) = self.of(Cluster={"VpcConfig": place})
@@ -149,6 +155,12 @@ class TestPrivateNamesCanBeHad:
     def test_is_silent_where_they_can_be_had(self, value: object) -> None:
         assert self.of(EnableDnsHostnames=value) == []
 
+    def test_is_silent_where_something_may_change_the_vpc_which_is_then_a_warning(self) -> None:
+        helper = {"Helper": {"Type": "Custom::Names", "Properties": {"Vpc": ref("Vpc")}}}
+        off = {"Ssm": networks.endpoint("ssm"), "Vpc": {"EnableDnsHostnames": False}}
+        assert networks.of("HP4028", off, helper) == []
+        assert len(networks.of("HP4027", off, helper)) == 1
+
     @pytest.mark.parametrize("value", [False, UNDECIDED])
     def test_is_silent_on_an_endpoint_that_asks_for_none(self, value: object) -> None:
         quiet = networks.endpoint("ssm", PrivateDnsEnabled=value)
@@ -223,9 +235,9 @@ class TestNodesReachTheControlPlane:
     def test_a_group_that_nobody_connects(self) -> None:
         assert self.of() == [
             (
-                "Cluster: security groups of the cluster and of EKS cluster Eks do not let nodes call tcp 443 there "
-                "and the control plane call tcp 10250 of nodes | add the EKS cluster's ClusterSecurityGroupId to "
-                "SecurityGroupIds, or rules for both ways that name the groups"
+                "Cluster: security groups of the cluster and of EKS cluster Eks do not let nodes call tcp 443 of "
+                "the control plane or the control plane call tcp 10250 of nodes | add the EKS cluster's "
+                "ClusterSecurityGroupId to SecurityGroupIds, or rules for both ways that name the groups"
             )
         ]
 

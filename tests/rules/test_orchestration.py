@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.kubernetes import AutoScaling, KubernetesConfig, TieredStorage
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import AccountingDatabase
 from hyperpod_constructs.model.storage import Mount
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
@@ -97,7 +97,7 @@ class TestControllerGroupsHaveOneInstance:
 class TestClustersHaveOneLoginGroupAtMost:
     def test_names_them(self) -> None:
         assert of("HP2003", login(), login(name="login-2")) == [
-            "HP2003 2 login groups: group 'login', group 'login-2' | keep one and raise its count"
+            ("HP2003 2 login groups: group 'login', group 'login-2' | keep one and raise its InstanceCount (count=)")
         ]
 
     @pytest.mark.parametrize("count", [1, 3])
@@ -110,18 +110,18 @@ class TestClustersHaveOneLoginGroupAtMost:
 
 class TestContinuousGroupsHaveRoles:
     fix = (
-        "give each group a node type (SlurmConfig): Controller, Login or Compute; an old cluster on "
+        "give each group SlurmConfig: {NodeType: Controller}, Login or Compute; an old cluster on "
         "provisioning_parameters.json must leave NodeProvisioningMode out"
     )
 
     def test_slurm_in_its_old_form_is_refused(self) -> None:
         assert told("HP2004", deployment(cluster(groups=legacy(), orchestrator=None))) == [
-            f"HP2004 Continuous provisioning, but no node type for group 'controller', group 'p5' | {self.fix}"
+            f"HP2004 Continuous provisioning, but no SlurmConfig for group 'controller', group 'p5' | {self.fix}"
         ]
 
     def test_one_group_without_a_role_is_refused(self) -> None:
         assert of("HP2004", compute(node_type=None, partitions=())) == [
-            f"HP2004 Continuous provisioning, but no node type for group 'p5' | {self.fix}"
+            f"HP2004 Continuous provisioning, but no SlurmConfig for group 'p5' | {self.fix}"
         ]
 
     def test_is_silent_on_the_old_form_without_continuous(self) -> None:
@@ -141,8 +141,8 @@ class TestAllGroupsHaveRolesOrNone:
     def test_names_those_without(self) -> None:
         assert of("HP2005", compute(node_type=None), provisioning=None) == [
             (
-                "HP2005 no node type for group 'p5', unlike the other groups | "
-                "give every group a node type (SlurmConfig): Controller, Login or Compute; or give it to none"
+                "HP2005 no SlurmConfig for group 'p5', unlike the other groups | give every group SlurmConfig: "
+                "{NodeType: Controller}, Login or Compute, or give it to none"
             )
         ]
 
@@ -161,7 +161,10 @@ class TestComputeGroupsHaveOnePartition:
     )
     def test_says_what_it_got(self, partitions: tuple[str, ...], got: str) -> None:
         assert of("HP2006", compute(partitions=partitions)) == [
-            f"HP2006 group 'p5' has {got} | name exactly one partition; several groups may share it"
+            (
+                f"HP2006 group 'p5' has {got} | write PartitionNames with exactly one name (partition=); several "
+                "groups may share it"
+            )
         ]
 
     def test_groups_may_share_a_partition(self) -> None:
@@ -176,8 +179,8 @@ class TestPartitionsAreForComputeGroups:
     def test_names_role_and_partition(self) -> None:
         assert of("HP2007", login(partitions=("train",))) == [
             (
-                "HP2007 group 'login' is a Login group with partition 'train' | "
-                "leave the partition out: it is for Compute groups"
+                "HP2007 group 'login' is a Login group with partition 'train' | leave PartitionNames out: it is "
+                "for Compute groups"
             )
         ]
 
@@ -207,7 +210,10 @@ class TestPartitionNamesFitThePattern:
 class TestPartitionsLeaveTheAutomaticName:
     def test_names_it(self) -> None:
         assert of("HP2009", compute(partitions=("dev",))) == [
-            "HP2009 group 'p5' has partition 'dev', which HyperPod makes by itself | use another name, such as 'train'"
+            (
+                "HP2009 group 'p5' has partition 'dev', which HyperPod makes by itself | use another name in "
+                "PartitionNames (partition=), such as train"
+            )
         ]
 
     @pytest.mark.parametrize("name", ["develop", UNKNOWN])
@@ -219,8 +225,8 @@ class TestEksGroupsHaveNoSlurmFields:
     def test_names_each_field(self) -> None:
         assert told("HP2010", deployment(eks_cluster(compute()))) == [
             (
-                "HP2010 group 'p5' of an EKS cluster has node type Compute and partition 'train' | "
-                "leave node type and partitions out, or use Slurm as orchestrator"
+                "HP2010 group 'p5' of an EKS cluster has node type Compute and partition 'train' | leave "
+                "SlurmConfig out, or use Orchestrator: {Slurm: {}}"
             )
         ]
 
@@ -235,7 +241,10 @@ class TestEksGroupsHaveNoSlurmFields:
 class TestSlurmRolesHaveASlurmOrchestrator:
     def test_names_the_groups(self) -> None:
         assert of("HP2011", compute(), orchestrator=None) == [
-            "HP2011 no orchestrator, but a node type for group 'controller', group 'p5' | add Orchestrator: {Slurm: {}}"
+            (
+                "HP2011 no Orchestrator, but SlurmConfig for group 'controller', group 'p5' | add Orchestrator: "
+                "{Slurm: {}}"
+            )
         ]
 
     def test_is_silent_on_the_old_form(self) -> None:
@@ -243,182 +252,6 @@ class TestSlurmRolesHaveASlurmOrchestrator:
 
     def test_is_silent_on_what_is_not_known(self) -> None:
         assert of("HP2011", compute(), orchestrator=UNKNOWN) == []
-
-
-class TestContinuousClustersHaveNoStrategy:
-    def test_names_the_strategy(self) -> None:
-        assert of("HP2101", orchestrator=Slurm(strategy="Merge")) == [
-            (
-                "HP2101 SlurmConfigStrategy is Merge with NodeProvisioningMode: Continuous | "
-                "leave SlurmConfigStrategy out: Orchestrator: {Slurm: {}}"
-            )
-        ]
-
-    @pytest.mark.parametrize("provisioning", [None, UNKNOWN])
-    def test_is_silent_without_continuous(self, provisioning: object) -> None:
-        assert of("HP2101", orchestrator=Slurm(strategy="Merge"), provisioning=provisioning) == []
-
-    @pytest.mark.parametrize("strategy", [None, UNKNOWN])
-    def test_is_silent_without_a_strategy(self, strategy: object) -> None:
-        assert of("HP2101", orchestrator=Slurm(strategy=strategy)) == []  # type: ignore[arg-type]  # test data
-
-
-class TestClustersWriteTheirProvisioning:
-    slurm = (
-        "write NodeProvisioningMode: Continuous without SlurmConfigStrategy; for a cluster that already runs without "
-        "it write SlurmConfigStrategy: Merge instead"
-    )
-
-    def test_on_slurm_the_strategy_is_the_other_choice(self) -> None:
-        assert of("HP2102", provisioning=None) == [
-            f"HP2102 NodeProvisioningMode and SlurmConfigStrategy are left out | {self.slurm}"
-        ]
-
-    def test_a_strategy_does_not_settle_it(self) -> None:
-        assert of("HP2102", provisioning=None, orchestrator=Slurm(strategy="Merge")) == [
-            f"HP2102 NodeProvisioningMode is left out | {self.slurm}"
-        ]
-
-    def test_the_old_form_needs_roles_first(self) -> None:
-        old = cluster(groups=legacy(), orchestrator=None, provisioning=None)
-        assert told("HP2102", deployment(old)) == [
-            (
-                "HP2102 NodeProvisioningMode is left out | for a new cluster give every group a node type "
-                "(SlurmConfig) "
-                "and write NodeProvisioningMode: Continuous; leave a running one on provisioning_parameters.json as "
-                "it is"
-            )
-        ]
-
-    def test_eks_has_no_strategy(self) -> None:
-        assert told("HP2102", deployment(eks_cluster(kubernetes(), provisioning=None))) == [
-            (
-                "HP2102 NodeProvisioningMode is left out | "
-                "write NodeProvisioningMode: Continuous, unless the cluster already runs without it"
-            )
-        ]
-
-    @pytest.mark.parametrize("fields", [{"provisioning": UNKNOWN}, {"provisioning": None, "orchestrator": UNKNOWN}])
-    def test_is_silent_on_what_is_not_known(self, fields: dict[str, object]) -> None:
-        assert of("HP2102", **fields) == []
-
-    def test_is_silent_on_continuous(self) -> None:
-        assert of("HP2102") == []
-
-
-class TestAccountingDatabasesHaveContinuousProvisioning:
-    def test_names_the_database(self) -> None:
-        assert of("HP2103", orchestrator=Slurm(accounting=DATABASE), provisioning=None) == [
-            (
-                "HP2103 accounting database 'db.example.com', but NodeProvisioningMode is left out | "
-                "write NodeProvisioningMode: Continuous, or leave AccountingDatabase out to keep accounting on the "
-                "controller"
-            )
-        ]
-
-    @pytest.mark.parametrize("provisioning", ["Continuous", UNKNOWN])
-    def test_is_silent_where_the_mode_is_given(self, provisioning: object) -> None:
-        assert of("HP2103", orchestrator=Slurm(accounting=DATABASE), provisioning=provisioning) == []
-
-    @pytest.mark.parametrize("accounting", [None, UNKNOWN])
-    def test_is_silent_without_a_database(self, accounting: object) -> None:
-        orchestrator = Slurm(accounting=accounting)  # type: ignore[arg-type]  # test data
-        assert of("HP2103", orchestrator=orchestrator, provisioning=None) == []
-
-
-class TestEksClustersHaveANetwork:
-    def test_says_what_to_add(self) -> None:
-        assert told("HP2201", deployment(eks_cluster(kubernetes(), placement=None))) == [
-            (
-                "HP2201 VpcConfig is left out of an EKS cluster | "
-                "add VpcConfig with 1 to 16 private subnets of the EKS cluster's VPC and 1 to 5 security groups"
-            )
-        ]
-
-    @pytest.mark.parametrize("placement", [PLACEMENT, UNKNOWN])
-    def test_is_silent_with_one(self, placement: object) -> None:
-        assert told("HP2201", deployment(eks_cluster(kubernetes(), placement=placement))) == []
-
-    def test_is_silent_on_slurm(self) -> None:
-        assert of("HP2201", compute(), placement=None) == []
-
-
-NETWORK = "add VpcConfig to the cluster before it is created: later it means replacement"
-
-
-class TestOwnNetworksNeedThatOfTheCluster:
-    def test_names_the_group(self) -> None:
-        assert of("HP2202", compute(placement=PLACEMENT), placement=None) == [
-            f"HP2202 group 'p5' has OverrideVpcConfig, but its cluster has no VpcConfig | {NETWORK}"
-        ]
-
-    @pytest.mark.parametrize("placement", [PLACEMENT, UNKNOWN])
-    def test_is_silent_where_the_cluster_has_one(self, placement: object) -> None:
-        assert of("HP2202", compute(placement=PLACEMENT), placement=placement) == []
-
-    @pytest.mark.parametrize("placement", [None, UNKNOWN])
-    def test_is_silent_where_the_group_has_none(self, placement: object) -> None:
-        assert of("HP2202", compute(placement=placement), placement=None) == []
-
-
-class TestMountsNeedANetwork:
-    def test_names_the_kinds(self) -> None:
-        mounts = (LUSTRE, Mount(kind="openzfs", file_system="Home"))
-        assert of("HP2203", compute(mounts=mounts), placement=None) == [
-            f"HP2203 group 'p5' mounts lustre and openzfs, but its cluster has no VpcConfig | {NETWORK}"
-        ]
-
-    @pytest.mark.parametrize("placement", [PLACEMENT, UNKNOWN])
-    def test_is_silent_where_the_cluster_has_one(self, placement: object) -> None:
-        assert of("HP2203", compute(mounts=(LUSTRE,)), placement=placement) == []
-
-    @pytest.mark.parametrize("mounts", [(), UNKNOWN])
-    def test_is_silent_where_the_group_mounts_nothing(self, mounts: object) -> None:
-        assert of("HP2203", compute(mounts=mounts), placement=None) == []
-
-
-class TestClustersHaveAFixedName:
-    def test_says_when_a_name_can_be_added(self) -> None:
-        assert of("HP2204", name=None) == [
-            (
-                "HP2204 ClusterName is left out | "
-                "write ClusterName on a new cluster; adding it to a running one replaces that"
-            )
-        ]
-
-    @pytest.mark.parametrize("name", ["train", UNKNOWN])
-    def test_is_silent_with_a_name(self, name: object) -> None:
-        assert of("HP2204", name=name) == []
-
-
-class TestClusterNamesAreUnique:
-    PLACE: ClassVar[dict[str, Any]] = {"account": "111122223333", "region": "us-west-2"}
-
-    def test_names_the_other_cluster(self) -> None:
-        clusters = [slurm_cluster(path=path, name="train", **self.PLACE) for path in ("A/Cluster", "B/Cluster")]
-        assert told("HP2205", deployment(*clusters)) == [
-            (
-                "HP2205 cluster 'train' has the name of A/Cluster | "
-                "give each cluster of an account and Region a name of its own"
-            )
-        ]
-
-    def test_is_silent_on_other_names_and_other_places(self) -> None:
-        here = slurm_cluster(path="A/Cluster", name="train", **self.PLACE)
-        other = slurm_cluster(path="B/Cluster", name="train-2", **self.PLACE)
-        there = slurm_cluster(path="C/Cluster", name="train", account="111122223333", region="us-east-1")
-        assert told("HP2205", deployment(here, other, there)) == []
-
-    def test_is_silent_where_name_or_place_is_not_known(self) -> None:
-        unknown = [slurm_cluster(path=path, name=UNKNOWN, **self.PLACE) for path in ("A/Cluster", "B/Cluster")]
-        nowhere = [
-            slurm_cluster(path=path, name="train", account=None, region=None) for path in ("C/Cluster", "D/Cluster")
-        ]
-        assert told("HP2205", deployment(*unknown, *nowhere)) == []
-
-    def test_is_silent_on_clusters_that_conditions_may_make_exclude_each_other(self) -> None:
-        either = [slurm_cluster(path=path, name="train", conditional=True, **self.PLACE) for path in ("A", "B")]
-        assert told("HP2205", deployment(*either)) == []
 
 
 class TestSlurmClustersHaveNoEksFields:
@@ -437,3 +270,14 @@ class TestSlurmClustersHaveNoEksFields:
         fields = {"tiered_storage": TieredStorage(mode="Enable", memory_percent=20)}
         assert told("HP2012", deployment(eks_cluster(kubernetes(), **fields))) == []
         assert told("HP2012", deployment(slurm_cluster(compute(), orchestrator=UNKNOWN, **fields))) == []
+
+
+class TestLoginGroupsHaveAnInstance:
+    def test_a_group_without_any_may_never_come_into_service(self) -> None:
+        assert of("HP2013", login(count=0)) == [
+            "HP2013 group 'login' has 0 login nodes | use InstanceCount 1 or more, or leave the group out"
+        ]
+
+    @pytest.mark.parametrize("count", [1, UNKNOWN])
+    def test_is_silent_on_one_or_unknown(self, count: Any) -> None:
+        assert of("HP2013", login(count=count)) == []

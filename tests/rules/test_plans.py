@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperpod_constructs.model.capacity import (
@@ -60,7 +62,17 @@ class TestPlansAreOfTheSamePlace:
 
     def test_is_silent_where_the_place_is_not_known(self) -> None:
         elsewhere = TrainingPlan.unchecked("arn:aws:sagemaker:us-east-1:444455556666:training-plan/frontier")
-        assert of_slurm("HP1101", compute(capacity=elsewhere), region=None, account=None) == []
+        nowhere = slurm_cluster(compute(capacity=elsewhere), region=None, account=None)
+        assert told("HP1101", deployment(nowhere, subnets=())) == []
+
+    def test_a_zone_tells_the_region_of_a_stack_that_may_go_anywhere(self) -> None:
+        elsewhere = TrainingPlan.unchecked("arn:aws:sagemaker:us-east-1:444455556666:training-plan/frontier")
+        assert of_slurm("HP1101", compute(capacity=elsewhere), region=None, account=None) == [
+            (
+                "HP1101 group 'p5': training plan 'frontier' is in us-east-1, its cluster in us-west-2 | "
+                "use a plan of us-west-2, or deploy the cluster to us-east-1"
+            )
+        ]
         assert of_slurm("HP1101", compute(capacity=without_tokens(plan(plan="${Token[TOKEN.3]}", zone=UNKNOWN)))) == []
 
 
@@ -144,8 +156,8 @@ class TestControllersOutlivePlans:
     def test_names_the_plan(self) -> None:
         assert told("HP1105", deployment(cluster(groups=(controller(capacity=plan()), compute())))) == [
             (
-                "HP1105 group 'controller' is the controller and ends with training plan 'frontier' | "
-                "leave its capacity out: a controller is a CPU instance on demand"
+                "HP1105 group 'controller' is the controller and ends with training plan 'frontier' | leave its "
+                "TrainingPlanArn (capacity=) out: a controller is a CPU instance on demand"
             )
         ]
 
@@ -159,8 +171,8 @@ class TestMinimumCountsWaitForThePlan:
         assert of_slurm("HP1106", compute(min_count=2, capacity=plan())) == [
             (
                 "HP1106 group 'p5' has a minimum count of 2 on training plan 'frontier': if the plan has not "
-                "started, the "
-                "group rolls back after 3 hours | leave the minimum count out until 2026-12-07 11:30 UTC"
+                "started, the group rolls back after 3 hours | leave MinInstanceCount (min_count=) out until "
+                "2026-12-07 11:30 UTC"
             )
         ]
 
@@ -168,8 +180,8 @@ class TestMinimumCountsWaitForThePlan:
         assert of_slurm("HP1106", compute(min_count=2, capacity=TrainingPlan.unchecked(ARN))) == [
             (
                 "HP1106 group 'p5' has a minimum count of 2 on training plan 'frontier': if the plan has not "
-                "started, the "
-                "group rolls back after 3 hours | leave the minimum count out until the plan is Active"
+                "started, the group rolls back after 3 hours | leave MinInstanceCount (min_count=) out until the "
+                "plan is Active"
             )
         ]
 
@@ -182,81 +194,6 @@ class TestMinimumCountsWaitForThePlan:
 
 
 COUNTS = "plans come in 1, 2, 4, 8, 16, 32, 64"
-
-
-class TestGroupsFitTheirPlan:
-    def test_spares_count(self) -> None:
-        assert of_slurm("HP1107", compute(count=32, spares=2, capacity=plan())) == [
-            (
-                "HP1107 group 'p5': 34 instances (32 + 2 spares) on training plan 'frontier', which holds 32 | "
-                f"use count=30 and spares=2, or count=32 and spares=0, or put 2 more on a second plan: {COUNTS}"
-            )
-        ]
-
-    def test_without_spares_only_the_count_can_go_down(self) -> None:
-        assert of_slurm("HP1107", compute(count=40, capacity=plan())) == [
-            (
-                "HP1107 group 'p5': 40 instances on training plan 'frontier', which holds 32 | "
-                f"use count=32, or put 8 more on a second plan: {COUNTS}"
-            )
-        ]
-
-    def test_groups_that_share_a_plan_are_added_up_by_name_and_by_arn(self) -> None:
-        groups = (compute(count=20, capacity=plan()), compute(name="b", count=14, capacity=plan(plan=ARN)))
-        assert of_slurm("HP1107", *groups) == [
-            (
-                "HP1107 group 'p5' (20), group 'b' (14): 34 instances on training plan 'frontier', which holds 32 | "
-                f"take 2 off these groups, or put 2 more on a second plan: {COUNTS}"
-            )
-        ]
-
-    def test_clusters_that_share_a_plan_are_added_up(self) -> None:
-        one = slurm_cluster(compute(count=20, capacity=plan()))
-        two = slurm_cluster(compute(name="b", count=20, capacity=plan()), path="Other")
-        assert len(told("HP1107", deployment(one, two))) == 1
-
-    def test_plans_of_one_name_in_two_regions_are_two(self) -> None:
-        one = slurm_cluster(compute(count=20, capacity=plan()))
-        two = slurm_cluster(compute(count=20, capacity=plan(zone="use1-az4")), path="Other", region="us-east-1")
-        assert told("HP1107", deployment(one, two)) == []
-
-    def test_a_group_of_unknown_count_is_left_out_of_the_sum(self) -> None:
-        groups = (compute(name="a", count=UNKNOWN, capacity=plan()), compute(count=40, capacity=plan()))
-        assert of_slurm("HP1107", *groups) == [
-            (
-                "HP1107 group 'p5': 40 instances on training plan 'frontier', which holds 32 | "
-                f"use count=32, or put 8 more on a second plan: {COUNTS}"
-            )
-        ]
-
-    def test_is_silent_where_count_and_spares_just_fit(self) -> None:
-        assert of_slurm("HP1107", compute(count=30, spares=2, capacity=plan())) == []
-
-    def test_is_silent_on_two_plans_whose_names_are_not_known(self) -> None:
-        groups = [compute(name=name, count=20, capacity=without_tokens(plan(plan="${Token[P.1]}"))) for name in "ab"]
-        assert of_slurm("HP1107", *groups) == []
-
-    @pytest.mark.parametrize(
-        "fields", [{"count": UNKNOWN, "capacity": plan()}, {"count": 40, "capacity": plan(count=UNKNOWN)}]
-    )
-    def test_is_silent_on_what_is_not_known(self, fields: dict[str, object]) -> None:
-        assert of_slurm("HP1107", compute(**fields)) == []
-
-
-class TestPlanCountsAreSold:
-    def test_lists_what_is_sold(self) -> None:
-        assert of_slurm("HP1108", compute(count=30, capacity=plan(count=30))) == [
-            (
-                "HP1108 group 'p5': training plan 'frontier' is said to hold 30 instances | "
-                "use the count that was bought, one of 1, 2, 4, 8, 16, 32, 64; UltraServers and plans from your "
-                "account "
-                "team may have another"
-            )
-        ]
-
-    @pytest.mark.parametrize("count", [1, 32, 64, UNKNOWN, None])
-    def test_is_silent_on_sold_and_unknown_counts(self, count: object) -> None:
-        assert of_slurm("HP1108", compute(capacity=plan(count=count))) == []
 
 
 class TestPlansAreDescribed:
@@ -274,23 +211,6 @@ class TestPlansAreDescribed:
 
     def test_is_silent_where_the_arn_is_not_known(self) -> None:
         assert of_slurm("HP1109", compute(capacity=without_tokens(TrainingPlan.unchecked("${Token[TOKEN.3]}")))) == []
-
-
-class TestSparesOnPlansArePrepaid:
-    def test_says_what_share_is_idle(self) -> None:
-        assert of_slurm("HP1110", compute(count=30, spares=2, capacity=plan())) == [
-            (
-                "HP1110 group 'p5' keeps 2 of the 32 instances of training plan 'frontier' as spares: 6.25 % of the "
-                "prepaid hours are idle | keep them if a node that is missing for days costs more than that; "
-                "otherwise use spares=0"
-            )
-        ]
-
-    def test_is_silent_without_spares(self) -> None:
-        assert of_slurm("HP1110", compute(count=32, capacity=plan())) == []
-
-    def test_is_silent_where_the_count_is_not_known(self) -> None:
-        assert of_slurm("HP1110", compute(count=30, spares=2, capacity=plan(count=UNKNOWN))) == []
 
 
 class TestPlanZonesAreIds:
@@ -325,3 +245,87 @@ class TestPlansAreDescribedAlike:
             of_slurm("HP1112", compute(capacity=plan()), compute(name="b", capacity=plan(zone=UNKNOWN, starts=None)))
             == []
         )
+
+
+SHARED = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p"
+BARE = TrainingPlan.unchecked(SHARED)
+
+
+class TestGroupsOfAPlanHaveOneType:
+    def of(self, *types: Any, capacity: Any = BARE) -> list[str]:
+        groups = [compute(name=f"g{n}", instance_type=each, capacity=capacity) for n, each in enumerate(types)]
+        return of_slurm("HP1113", *groups)
+
+    def test_a_plan_holds_one(self) -> None:
+        assert self.of("ml.p5.48xlarge", "ml.p5en.48xlarge") == [
+            (
+                "HP1113 training plan 'p' serves group 'g0' (ml.p5.48xlarge) and group 'g1' (ml.p5en.48xlarge) | "
+                "give each type a plan of its own"
+            )
+        ]
+
+    @pytest.mark.parametrize("types", [("ml.p5.48xlarge", "ml.p5.48xlarge"), ("ml.p5.48xlarge", UNKNOWN)])
+    def test_is_silent_on_one_type_and_unknown_ones(self, types: Any) -> None:
+        assert self.of(*types) == []
+
+    def test_is_silent_where_the_plan_says_which_group_is_wrong(self) -> None:
+        assert self.of("ml.p5.48xlarge", "ml.p5en.48xlarge", capacity=plan(instance_type="ml.p5.48xlarge")) == []
+
+
+class TestGroupsOfAPlanStandTogether:
+    def of(self, *zones: Any, capacity: Any = BARE) -> list[str]:
+        return of_slurm(
+            "HP1114", *(compute(name=f"g{n}", zone=each, capacity=capacity) for n, each in enumerate(zones))
+        )
+
+    def test_a_plan_has_one_zone(self) -> None:
+        (said,) = self.of("usw2-az1", "usw2-az2")
+        assert said.startswith("HP1114 training plan 'p' serves group 'g0' in usw2-az1 and group 'g1' in usw2-az2 | ")
+
+    @pytest.mark.parametrize("zones", [("usw2-az1", "usw2-az1"), ("usw2-az1", UNKNOWN)])
+    def test_is_silent_on_one_zone_and_unknown_ones(self, zones: Any) -> None:
+        assert self.of(*zones) == []
+
+    def test_is_silent_where_the_plan_says_which_group_is_wrong(self) -> None:
+        assert self.of("usw2-az1", "usw2-az2", capacity=plan()) == []
+
+
+class TestFlexibleGroupsHaveNoPlan:
+    def of(self, *types: Any) -> list[str]:
+        return of_slurm("HP1116", compute(instance_type=None, flexible_types=types, capacity=BARE))
+
+    def test_what_becomes_of_the_other_types_is_not_documented(self) -> None:
+        assert self.of("ml.p5.48xlarge", "ml.p5en.48xlarge") == [
+            (
+                "HP1116 group 'p5' has 2 flexible types on training plan 'p' | "
+                "give the plan's type alone as InstanceType, and the others a group of their own"
+            )
+        ]
+
+    def test_is_silent_on_one_type(self) -> None:
+        assert self.of("ml.p5.48xlarge") == []
+
+
+class TestFlexibleTypesAndPlans:
+    def of(self, *types: Any) -> list[str]:
+        bought = plan(instance_type="ml.p5.48xlarge")
+        return of_slurm("HP1102", compute(instance_type=None, flexible_types=types, capacity=bought))
+
+    def test_one_of_them_must_be_the_one_that_was_bought(self) -> None:
+        assert len(self.of("ml.p5en.48xlarge", "ml.p5e.48xlarge")) == 1
+
+    @pytest.mark.parametrize("types", [("ml.p5.48xlarge", "ml.p5e.48xlarge"), ("ml.p5e.48xlarge", UNKNOWN)])
+    def test_is_silent_where_one_is_or_may_be(self, types: Any) -> None:
+        assert self.of(*types) == []
+
+
+def test_a_group_in_several_zones_needs_that_of_its_plan() -> None:
+    subnets = (Subnet(path="A", zone="usw2-az1"), Subnet(path="B", zone="usw2-az3"))
+    placement = VpcPlacement(subnets=("A", "B"), security_groups=("Net/Group",))
+    judged = deployment(slurm_cluster(compute(capacity=plan(), placement=placement)), subnets=subnets)
+    assert told("HP1103", judged) == [
+        (
+            "HP1103 group 'p5' stands in usw2-az1 or usw2-az3, but training plan 'frontier' in usw2-az2 | "
+            "give the group subnets in usw2-az2, or use a plan in one of usw2-az1, usw2-az3"
+        )
+    ]

@@ -32,13 +32,16 @@ class TestRepositoriesCanBeLinked:
     @pytest.mark.parametrize(("outer", "inner"), [("/ns1", "/ns1/ns2"), ("/ns1/", "/ns1"), ("/", "/data")])
     def test_folders_do_not_overlap(self, outer: str, inner: str) -> None:
         assert self.of((outer, "s3://a/"), (inner, "s3://b/")) == [
-            f"HP3017 folders {outer} and {inner} overlap | link folders of which none is or holds another"
+            (
+                f"HP3017 folders {outer} and {inner} overlap | "
+                "use FileSystemPath (folder) of which none is or holds another"
+            )
         ]
 
     @pytest.mark.parametrize(("outer", "inner"), [("s3://a", "s3://a/x/"), ("s3://a/x", "s3://a/x/")])
     def test_prefixes_do_not_overlap(self, outer: str, inner: str) -> None:
         assert self.of(("/a", outer), ("/b", inner)) == [
-            f"HP3017 {outer} and {inner} overlap | link prefixes of which none is or holds another"
+            f"HP3017 {outer} and {inner} overlap | use DataRepositoryPath (s3_uri) of which none is or holds another"
         ]
 
     def test_eight_at_most(self) -> None:
@@ -47,12 +50,22 @@ class TestRepositoriesCanBeLinked:
         assert self.of(*places[:8]) == []
 
     @pytest.mark.parametrize(
-        ("fields", "kind"),
-        [({"deployment_type": "SCRATCH_1"}, "SCRATCH_1"), (TIERING, "PERSISTENT_2 on INTELLIGENT_TIERING")],
+        ("fields", "kind", "fix"),
+        [
+            (
+                {"deployment_type": "SCRATCH_1"},
+                "SCRATCH_1",
+                (
+                    "DeploymentType (deployment_type) SCRATCH_2, PERSISTENT_1 or PERSISTENT_2 with "
+                    "FileSystemTypeVersion (version) '2.15'"
+                ),
+            ),
+            (TIERING, "PERSISTENT_2 on INTELLIGENT_TIERING", "StorageType (storage_type) SSD"),
+        ],
     )
-    def test_some_types_cannot(self, fields: dict[str, Any], kind: str) -> None:
+    def test_some_types_cannot(self, fields: dict[str, Any], kind: str, fix: str) -> None:
         assert self.of(("/a", "s3://a/"), **fields) == [
-            f"HP3017 {kind} cannot be linked to S3 | use PERSISTENT_2 on SSD, or leave the links out"
+            f"HP3017 {kind} cannot be linked to S3 | use {fix}, or leave the links out"
         ]
 
     def test_tiering_cannot_in_the_old_form_either(self) -> None:
@@ -65,10 +78,13 @@ class TestRepositoriesCanBeLinked:
     def test_lustre_2_10_cannot(self) -> None:
         scratch = {"deployment_type": "SCRATCH_2", "throughput_mbps_per_tib": None}
         assert self.of(("/a", "s3://a/"), **scratch, version="2.10") == [
-            "HP3017 Lustre 2.10 cannot be linked to S3 | use 2.15"
+            "HP3017 Lustre 2.10 cannot be linked to S3 | use FileSystemTypeVersion (version) '2.15'"
         ]
         assert self.of(("/a", "s3://a/"), **scratch, version=None) == [
-            "HP3017 Lustre 2.10, the version that is taken where none is given, cannot be linked to S3 | use 2.15"
+            (
+                "HP3017 Lustre 2.10, the version that is taken where none is given, cannot be linked to S3 | "
+                "use FileSystemTypeVersion (version) '2.15'"
+            )
         ]
 
     def test_a_version_that_the_type_lacks_is_told_once(self) -> None:
@@ -229,12 +245,15 @@ class TestAssociationsNameLustreById:
 
     def test_other_kinds_have_no_links(self) -> None:
         assert self.of("Home") == [
-            "HP3036 FileSystemId is that of Home, which is OPENZFS | name a file system of type LUSTRE"
+            (
+                "HP3036 FileSystemId is that of Home, which is OPENZFS | "
+                "use the id of a file system of type LUSTRE as FileSystemId"
+            )
         ]
 
     def test_another_attribute_is_no_id(self) -> None:
         assert self.of("Scratch.DNSName") == [
-            "HP3036 FileSystemId is the DNSName of Scratch | use its id: what Ref gives"
+            "HP3036 FileSystemId is the DNSName of Scratch | use its id: what !Ref gives (CDK: ref)"
         ]
 
     @pytest.mark.parametrize("named", ["Scratch", FS, UNKNOWN, "Lookup.Id"])

@@ -9,6 +9,8 @@ import pytest
 from tests.rules import networks
 from tests.rules.networks import NETWORK, UNDECIDED, ref, resource
 
+HOW = ": DependsOn in a template, node.add_dependency in the CDK"
+
 
 class TestNetworksAreBuiltInOrder:
     def of(self, **changes: Any) -> list[str]:
@@ -17,12 +19,12 @@ class TestNetworksAreBuiltInOrder:
     def test_a_public_route_waits_for_the_attachment(self) -> None:
         nat = {"DependsOn": ["Attachment"]}
         assert self.of(PublicRoute={"DependsOn": None}, Nat=nat) == [
-            "PublicRoute: the route does not wait for Attachment | let it depend on Attachment"
+            f"PublicRoute: the route does not wait for Attachment | let it depend on Attachment{HOW}"
         ]
 
     def test_so_does_a_nat_gateway(self) -> None:
         assert self.of(Address={"DependsOn": None}) == [
-            "Nat: the NAT gateway does not wait for Attachment | let it depend on Attachment"
+            f"Nat: the NAT gateway does not wait for Attachment | let it depend on Attachment{HOW}"
         ]
 
     def test_waiting_for_what_waits_is_enough(self) -> None:
@@ -37,7 +39,7 @@ class TestNetworksAreBuiltInOrder:
             "More": resource("VPCCidrBlock", VpcId=ref("Vpc"), CidrBlock="10.1.0.0/16"),
             "Other": resource("Subnet", VpcId=ref("Vpc"), CidrBlock="10.1.0.0/20"),
         }
-        assert self.of(**more) == ["Other: the subnet does not wait for More | let it depend on More"]
+        assert self.of(**more) == [f"Other: the subnet does not wait for More | let it depend on More{HOW}"]
         assert self.of(More=more["More"], Other={**more["Other"], "DependsOn": ["More"]}) == []
 
     def test_is_silent_on_an_imported_gateway_and_an_unknown_one(self) -> None:
@@ -60,6 +62,16 @@ class TestGatewaysAreAttached:
                 "AWS::EC2::VPCGatewayAttachment, and let the route depend on it"
             ),
         ]
+
+    def test_a_vpn_gateway_is_none(self) -> None:
+        vpn = {
+            "Second": resource("VPC", CidrBlock="10.9.0.0/16"),
+            "Vpn": resource("VPNGateway", Type="ipsec.1"),
+            "There": resource("VPCGatewayAttachment", VpcId=ref("Second"), VpnGatewayId=ref("Vpn")),
+            "Here": resource("VPCGatewayAttachment", VpcId=ref("Vpc"), VpnGatewayId=ref("Vpn")),
+        }
+        assert self.of(**vpn) == []
+        assert [each.partition(":")[0] for each in self.of(**vpn, Attachment=None)] == ["Nat", "PublicRoute"]
 
     def test_a_gateway_of_another_vpc(self) -> None:
         second = resource("VPC", CidrBlock="10.9.0.0/16")
@@ -119,6 +131,12 @@ class TestAddressesAreOfTheirZone:
     def test_is_silent_on_its_own_and_on_unknown_ones(self, zone: dict[str, object], group: object) -> None:
         assert self.of(zone, group) == []
 
+    @pytest.mark.parametrize("pool", [{"PublicIpv4Pool": "ipv4pool-ec2-1"}, {"IpamPoolId": "ipam-pool-1"}])
+    def test_a_pool_may_bring_a_border_group(self, pool: dict[str, object]) -> None:
+        there = {"Public": {"AvailabilityZoneId": "usw2-phx2-az1"}}
+        assert networks.of("HP4031", there, {"Address": pool}) == []
+        assert len(networks.of("HP4031", there, {"Address": {**pool, "NetworkBorderGroup": "us-west-2"}})) == 1
+
 
 class TestClustersWaitForTheirWayOut:
     def of(self, *after: str, **changes: Any) -> list[str]:
@@ -128,13 +146,18 @@ class TestClustersWaitForTheirWayOut:
         assert self.of() == [
             (
                 "Cluster: the cluster does not wait for DefaultRoute and Association, by which its nodes reach the "
-                "outside | let the cluster depend on DefaultRoute and Association"
+                f"outside | let the cluster depend on DefaultRoute and Association{HOW}"
             )
         ]
 
     def test_names_what_is_left(self) -> None:
         (found,) = self.of("Association")
         assert "does not wait for DefaultRoute, by which" in found
+
+    def test_routes_that_a_vpn_gateway_writes_are_a_way_too(self) -> None:
+        writes = resource("VPNGatewayRoutePropagation", RouteTableIds=[ref("Table")], VpnGatewayId="vgw-1")
+        (found,) = self.of("DefaultRoute", "Association", Writes=writes)
+        assert "does not wait for Writes, by which" in found
 
     def test_is_silent_where_it_waits(self) -> None:
         assert self.of("DefaultRoute", "Association") == []

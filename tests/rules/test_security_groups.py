@@ -25,6 +25,16 @@ OTHERS = (
     Rule(direction="egress", protocol="-1", group="Net/Other"),
 )
 
+INGRESS = (
+    "an AWS::EC2::SecurityGroupIngress with this group as GroupId and SourceSecurityGroupId and with IpProtocol -1 (in "
+    "the CDK: group.add_ingress_rule(group, ec2.Port.all_traffic()))"
+)
+EGRESS = (
+    "an AWS::EC2::SecurityGroupEgress with this group as GroupId and DestinationSecurityGroupId and with IpProtocol -1 "
+    "(in the CDK: ec2.CfnSecurityGroupEgress, because allow_all_outbound drops add_egress_rule)"
+)
+HOW = ": DependsOn in a template, node.add_dependency in the CDK"
+
 
 class TestEfaPassesSecurityGroups:
     def of(self, *rules: Rule, complete: bool = True, **fields: Any) -> list[str]:
@@ -34,25 +44,40 @@ class TestEfaPassesSecurityGroups:
     def test_egress_to_anywhere_is_no_egress_to_itself(self) -> None:
         assert self.of(IN, ANYWHERE) == [
             (
-                "HP4001 security group of group 'p5' lets EFA traffic in from itself but not out to itself | "
-                "add an egress rule with protocol -1 that names the security group itself; a CIDR rule does not count"
+                "HP4001 security group of group 'p5' lets EFA traffic in from itself but not out to itself: 0.0.0.0/0 "
+                f"does not count as itself | add {EGRESS}"
             )
         ]
 
     def test_ingress_is_needed_too(self) -> None:
-        assert self.of(OUT, *OTHERS) == [
+        assert self.of(OUT, ANYWHERE) == [
             (
                 "HP4001 security group of group 'p5' lets EFA traffic out to itself but not in from itself | "
-                "add an ingress rule with protocol -1 that names the security group itself; a CIDR rule does not count"
+                f"add {INGRESS}"
             )
         ]
+
+    @pytest.mark.parametrize(
+        ("near", "why"),
+        [
+            (OTHERS[1:2], "10.0.0.0/8 does not count as itself"),
+            (OTHERS[2:3], "its ingress rule for itself passes tcp 988 only, not all traffic"),
+            (OTHERS[1:3], "its ingress rule for itself passes tcp 988 only, not all traffic"),
+            (
+                (OTHERS[2], replace(OTHERS[2], protocol="udp", from_port=None, to_port=None)),
+                "its ingress rule for itself passes tcp 988 and udp only, not all traffic",
+            ),
+        ],
+    )
+    def test_says_why_a_rule_like_it_is_not_enough(self, near: tuple[Rule, ...], why: str) -> None:
+        (found,) = self.of(OUT, *near)
+        assert f"but not in from itself: {why} |" in found
 
     def test_names_both_where_both_are_missing(self) -> None:
         assert self.of() == [
             (
                 "HP4001 security group of group 'p5' lets EFA traffic neither in from itself nor out to itself | "
-                "add an ingress and an egress rule with protocol -1 that names the security group itself; "
-                "a CIDR rule does not count"
+                f"add {INGRESS} and {EGRESS}"
             )
         ]
 
@@ -72,6 +97,20 @@ class TestEfaPassesSecurityGroups:
     def test_neither_do_cpu_nodes_that_could_have_it_unless_they_ask(self) -> None:
         assert self.of(instance_type="ml.c6i.32xlarge") == []
         assert len(self.of(instance_type="ml.c6i.32xlarge", network_interface="efa")) == 1
+
+    @pytest.mark.parametrize(
+        ("types", "findings"),
+        [
+            (("ml.p5.48xlarge", "ml.p5e.48xlarge"), 1),
+            (("ml.p5.48xlarge", "ml.g5.xlarge"), 0),
+            (("ml.p5.48xlarge", "ml.c6i.32xlarge"), 0),
+            (("ml.p5.48xlarge", "ml.p9.48xlarge"), 0),
+            (("ml.p5.48xlarge", UNKNOWN), 0),
+            (UNKNOWN, 0),
+        ],
+    )
+    def test_of_several_types_all_must_need_it(self, types: Any, findings: int) -> None:
+        assert len(self.of(instance_type=None, flexible_types=types)) == findings
 
     def test_neither_does_a_group_without_nodes(self) -> None:
         assert self.of(count=0) == []
@@ -101,6 +140,19 @@ class TestEfaPassesSecurityGroups:
         assert told("HP4001", deployment(cluster(placement=place), security_groups=(SecurityGroup(path="x"),))) == []
 
 
+class TestEfaPassesSecurityGroupsOfTemplates:
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            resource("SecurityGroupIngress", GroupName="nodes", SourceSecurityGroupName="nodes", IpProtocol="-1"),
+            resource("SecurityGroupIngress", GroupId=ref("Fabric"), SourceSecurityGroupName="nodes", IpProtocol="-1"),
+        ],
+    )
+    def test_is_silent_where_a_rule_names_groups_by_name(self, rule: dict[str, Any]) -> None:
+        assert len(networks.of("HP4001", {"In": None})) == 1
+        assert networks.of("HP4001", {"In": rule}) == []
+
+
 class TestEfaPassesSecurityGroupsOfFileSystems:
     def of(self, *rules: Rule, complete: bool = True, clusters: tuple[Any, ...] = (), **fields: Any) -> list[str]:
         """A file system with EFA in `Net/Group`."""
@@ -113,8 +165,8 @@ class TestEfaPassesSecurityGroupsOfFileSystems:
     def test_need_both_rules_too(self) -> None:
         assert self.of(IN, ANYWHERE) == [
             (
-                "HP4001 security group of file system Scratch lets EFA traffic in from itself but not out to itself | "
-                "add an egress rule with protocol -1 that names the security group itself; a CIDR rule does not count"
+                "HP4001 security group of file system Scratch lets EFA traffic in from itself but not out to itself: "
+                f"0.0.0.0/0 does not count as itself | add {EGRESS}"
             )
         ]
         assert self.of(IN, OUT) == []
@@ -147,10 +199,21 @@ class TestClusterWaitsForEfaRules:
     def test_a_separate_rule_may_come_too_late(self) -> None:
         assert self.of(frozenset({"Net/In"})) == [
             (
-                "HP4002 the cluster does not wait for Net/Out, the egress rule for EFA of group 'p5' | "
-                "let the cluster depend on Net/Out"
+                "HP4002 the cluster does not wait for Net/Out, the rule for EFA of group 'p5' | let the cluster depend "
+                f"on Net/Out{HOW}"
             )
         ]
+
+    def test_both_directions_are_told_at_once(self) -> None:
+        assert networks.of("HP4002", {"Cluster": {"DependsOn": ["DefaultRoute", "Association"]}}) == [
+            (
+                "Cluster: the cluster does not wait for In and Out, the ingress and egress rules for EFA of group 'p5' "
+                f"| let the cluster depend on In and Out{HOW}"
+            )
+        ]
+
+    def test_of_several_rules_for_one_direction_one_in_time_is_enough(self) -> None:
+        assert networks.of("HP4002", {"Second": networks.NETWORK["Out"]}) == []
 
     def test_is_silent_where_the_cluster_waits(self) -> None:
         assert self.of(frozenset({"Net/Out", "Net/In"})) == []
@@ -186,8 +249,7 @@ class TestFileSystemsWaitForTheirRules:
         assert self.of(after=["Out"]) == [
             (
                 "Scratch: the file system does not wait for In, without which its security group does not let Lustre "
-                "through | let it depend on In, or write the rules into the group where they do not name the "
-                "group itself"
+                f"through | let it depend on In{HOW}"
             )
         ]
 

@@ -13,7 +13,7 @@ from hyperpod_constructs.model.storage import Mount, OtherFileSystem
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import compute, deployment, login, slurm_cluster, told
-from tests.rules.file_systems import file_system
+from tests.rules.file_systems import file_system, lustre
 
 
 def tcp(direction: Any, group: str, low: int, high: int, **fields: Any) -> Rule:
@@ -57,7 +57,7 @@ class TestLustreCanBeReachedAndPortsAreOpen:
         assert self.of(data=data) == [
             (
                 "HP3022 security groups of the file system do not let tcp 1018-1023 in from the nodes of group 'p5' | "
-                "add to Data an ingress rule for tcp 1018-1023 from Nodes"
+                "add to Data an AWS::EC2::SecurityGroupIngress (CDK: add_ingress_rule) for tcp 1018-1023 from Nodes"
             )
         ]
 
@@ -67,19 +67,21 @@ class TestLustreCanBeReachedAndPortsAreOpen:
         assert self.of(nodes=elsewhere, groups=groups) == [
             (
                 "HP3018 security groups of the nodes of groups 'p5' and 'login' do not let tcp 988 and 1018-1023 out "
-                "to the file system | add to Nodes an egress rule for tcp 988 and 1018-1023 to Data"
-            ),
-            (
-                "HP3022 security groups of the nodes of groups 'p5' and 'login' do not let tcp 988 and 1018-1023 in "
-                "from the file system | add to Nodes an ingress rule for tcp 988 and 1018-1023 from Data"
-            ),
+                "to the file system; security groups of the nodes of groups 'p5' and 'login' do not let tcp 988 and "
+                "1018-1023 in from the file system | "
+                "add to Nodes an AWS::EC2::SecurityGroupEgress (CDK: add_egress_rule) for each of tcp 988 and "
+                "1018-1023 to Data; add to Nodes an AWS::EC2::SecurityGroupIngress (CDK: add_ingress_rule) for each "
+                "of tcp 988 and 1018-1023 from Data"
+            )
         ]
 
     def test_rules_on_the_file_system_alone_are_a_warning(self) -> None:
         """What the CDK's `connections.allow_default_port_from` writes."""
         data = (*both("Data", 988, 1023), tcp("ingress", "Nodes", 988, 1023))
         nodes = (Rule(direction="ingress", protocol="-1", group="Nodes"),)
-        assert [line[:6] for line in self.of(nodes=nodes, data=data)] == ["HP3022", "HP3022"]
+        (found,) = self.of(nodes=nodes, data=data)
+        assert found.startswith("HP3022 security groups of the file system do not let tcp 988 and 1018-1023 out to")
+        assert "; security groups of the nodes of group 'p5' do not let tcp 988 and 1018-1023 in from" in found
         assert RULES["HP3022"].severity is Severity.WARNING
 
     def test_nothing_in_from_the_nodes_is_an_error(self) -> None:
@@ -89,14 +91,21 @@ class TestLustreCanBeReachedAndPortsAreOpen:
     def test_the_servers_talk_to_each_other(self) -> None:
         assert self.of(data=both("Nodes", 988, 1023)) == [
             (
-                "HP3018 security groups of the file system do not let tcp 988 and 1018-1023 out to itself | "
-                "add to Data an egress rule for tcp 988 and 1018-1023 to Data"
-            ),
-            (
-                "HP3018 security groups of the file system do not let tcp 988 and 1018-1023 in from itself | "
-                "add to Data an ingress rule for tcp 988 and 1018-1023 from Data"
-            ),
+                "HP3018 security groups of the file system do not let tcp 988 and 1018-1023 out to itself; "
+                "security groups of the file system do not let tcp 988 and 1018-1023 in from itself | "
+                "add to Data an AWS::EC2::SecurityGroupEgress (CDK: add_egress_rule) for each of tcp 988 and "
+                "1018-1023 to itself; add to Data an AWS::EC2::SecurityGroupIngress (CDK: add_ingress_rule) for each "
+                "of tcp 988 and 1018-1023 from itself"
+            )
         ]
+
+    def test_two_closed_groups_are_one_mistake(self) -> None:
+        (found,) = self.of(nodes=(), data=())
+        assert found.startswith(
+            "HP3018 security groups of the file system do not let tcp 988 and 1018-1023 in from itself and the nodes "
+            "of group 'p5'; security groups of the nodes of group 'p5' do not let tcp 988 and 1018-1023 in from the "
+        )
+        assert "for each of tcp 988 and 1018-1023 from itself and Nodes; add to Nodes an " in found
 
     def test_is_silent_where_both_ways_are_open(self) -> None:
         assert self.of() == []
@@ -128,6 +137,32 @@ class TestLustreCanBeReachedAndPortsAreOpen:
         judged = slurm_cluster(compute(mounts=self.MOUNTS))
         assert told("HP3018", deployment(judged, file_systems=(file_system(),), security_groups=(fabric,))) == []
 
+    def of_shared(self, *rules: Rule, group: InstanceGroup, efa: bool = False) -> list[str]:
+        """What is said of nodes and a file system in one security group."""
+        shared = (SecurityGroup(path="Net/Group", rules=rules),)
+        bought = lustre(efa=efa, metadata_iops="AUTOMATIC", throughput_mbps_per_tib=1000)
+        found = deployment(slurm_cluster(group), file_systems=(file_system(bought),), security_groups=shared)
+        return [line for rule in ("HP3018", "HP3022") for line in told(rule, found)]
+
+    def test_leaves_a_group_to_the_rule_on_efa_which_cures_this_too(self) -> None:
+        assert self.of_shared(group=compute(mounts=self.MOUNTS)) == []
+        assert self.of_shared(group=login(), efa=True) == []
+
+    def test_without_efa_a_shared_group_is_told_once(self) -> None:
+        assert self.of_shared(group=login(mounts=self.MOUNTS)) == [
+            (
+                "HP3018 security groups of the file system do not let tcp 988 and 1018-1023 in from itself | "
+                "add to Net/Group an AWS::EC2::SecurityGroupIngress (CDK: add_ingress_rule) for each of tcp 988 and "
+                "1018-1023 from itself"
+            )
+        ]
+
+    def test_what_the_rules_for_efa_do_not_cure_is_still_told(self) -> None:
+        """The security group of the nodes gets rules for itself; the file system's is another one."""
+        nothing_in = (tcp("egress", "Nodes", 988, 1023), *both("Data", 988, 1023))
+        (found,) = self.of(nodes=(), data=nothing_in)
+        assert found.startswith("HP3018 security groups of the file system do not let tcp 988 and 1018-1023 in from")
+
     def test_is_silent_on_a_group_of_which_not_all_is_known(self) -> None:
         assert self.of(data=(), complete=False) == []
 
@@ -143,14 +178,23 @@ class TestLustreCanBeReachedAndPortsAreOpen:
 class TestOpenzfsCanBeReached:
     MOUNTS = (Mount(kind="openzfs", file_system="Home"),)
 
-    def of(self, data: tuple[Rule, ...], *, kind: str = "OPENZFS", complete: bool = True) -> list[str]:
+    NODES = (tcp("egress", "Data", 0, 65535),)
+
+    def of(
+        self,
+        data: tuple[Rule, ...],
+        *,
+        nodes: tuple[Rule, ...] = NODES,
+        kind: str = "OPENZFS",
+        complete: bool = True,
+    ) -> list[str]:
         judged = slurm_cluster(
             compute(mounts=self.MOUNTS),
             placement=VpcPlacement(subnets=("Net/Nodes",), security_groups=("Nodes",)),
         )
         home = OtherFileSystem(path="Home", kind=kind, security_groups=("Data",))
         security_groups = (
-            SecurityGroup(path="Nodes", rules=(tcp("egress", "Data", 0, 65535),)),
+            SecurityGroup(path="Nodes", rules=nodes),
             SecurityGroup(path="Data", rules=data, complete=complete),
         )
         return told("HP3053", deployment(judged, other_file_systems=(home,), security_groups=security_groups))
@@ -159,9 +203,13 @@ class TestOpenzfsCanBeReached:
         assert self.of(both("Data", 0, 65535)) == [
             (
                 "HP3053 security groups of the file system do not let tcp 2049 in from the nodes of group 'p5' | "
-                "add to Data an ingress rule for tcp 2049 from Nodes"
+                "add to Data an AWS::EC2::SecurityGroupIngress (CDK: add_ingress_rule) for tcp 2049 from Nodes"
             )
         ]
+
+    def test_both_ends_are_one_mistake(self) -> None:
+        (found,) = self.of(both("Data", 0, 65535), nodes=(tcp("egress", "Other", 0, 65535),))
+        assert "of the nodes of group 'p5' do not let tcp 2049 out to the file system; security groups of the" in found
 
     def test_is_silent_where_it_does(self) -> None:
         assert self.of((tcp("ingress", "Nodes", 2049, 2049),)) == []

@@ -10,13 +10,15 @@ import pytest
 
 from hyperpod_constructs import rules
 from hyperpod_constructs.model import template
+from hyperpod_constructs.model.deployment import Location
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.storage import FileSystem, Lustre
+from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules import networks
 from tests.rules.builders import PLACEMENT, cluster, compute, deployment, told
-from tests.rules.networks import LUSTRE, UNDECIDED, ref, resource
-from tests.rules.places import subnet
+from tests.rules.networks import LUSTRE, NETWORK, UNDECIDED, ref, resource
+from tests.rules.places import placed, subnet
 
 
 class TestSubnetsArePrivate:
@@ -26,14 +28,28 @@ class TestSubnetsArePrivate:
     def test_nodes_get_no_public_addresses(self) -> None:
         assert self.of(public=True) == [
             (
-                "HP4005 the cluster stands in subnet Net/Nodes, which gives its nodes public addresses | "
-                "use a subnet with MapPublicIpOnLaunch false and a route to a NAT gateway or to VPC endpoints"
+                "HP4005 the cluster stands in subnet Net/Nodes, which gives out public addresses (MapPublicIpOnLaunch) "
+                "| let nodes stand in a private subnet: MapPublicIpOnLaunch false, and a route to a NAT gateway or VPC "
+                "endpoints; in the CDK SubnetType.PRIVATE_WITH_EGRESS"
             )
         ]
 
     def test_nor_does_a_group_in_its_own_subnet(self) -> None:
         found = self.of(public=True, placement=None, groups=(compute(placement=PLACEMENT),))
         assert [each.partition(",")[0] for each in found] == ["HP4005 group 'p5' stands in subnet Net/Nodes"]
+
+    def test_one_subnet_is_told_once_at_its_line(self) -> None:
+        public = {"Nodes": {"MapPublicIpOnLaunch": True}}
+        place = {"Subnets": [ref("Nodes")], "SecurityGroupIds": [ref("Fabric")]}
+        groups = [{**each, "OverrideVpcConfig": place} for each in NETWORK["Cluster"]["Properties"]["InstanceGroups"]]
+        (found,) = networks.of("HP4005", public, {"Cluster": {"InstanceGroups": groups}})
+        assert found.startswith("Nodes: the cluster, group 'controller' and group 'p5' stand in subnet Nodes, which")
+
+    def test_an_imported_subnet_is_told_where_it_is_used(self) -> None:
+        place = placed("subnet-0123456789abcdef0")
+        imported = subnet("subnet-0123456789abcdef0", public=True)
+        judged = deployment(cluster(placement=place), subnets=(imported,), locations={"Train": Location("t.yaml", 7)})
+        assert [each.path for each in RULES["HP4005"].findings(judged)] == ["Train"]
 
     @pytest.mark.parametrize("public", [False, UNKNOWN])
     def test_is_silent_on_private_and_unknown_subnets(self, public: Any) -> None:
@@ -47,16 +63,16 @@ class TestPlacementHasALegalSize:
 
     def test_more_than_the_service_takes(self) -> None:
         assert self.of(("s",) * 17, ("g",) * 6) == [
-            "HP4009 the cluster has 17 subnets | give it 1 to 16 subnets",
-            "HP4009 the cluster has 6 security groups | give it 1 to 5 security groups",
+            "HP4009 the cluster has 17 subnets | name 1 to 16 in Subnets",
+            "HP4009 the cluster has 6 security groups | name 1 to 5 in SecurityGroupIds",
         ]
 
     def test_none(self) -> None:
-        assert self.of((), ("g",)) == ["HP4009 the cluster has 0 subnets | give it 1 to 16 subnets"]
+        assert self.of((), ("g",)) == ["HP4009 the cluster has 0 subnets | name 1 to 16 in Subnets"]
 
     def test_counts_what_is_certainly_there(self) -> None:
         assert self.of(("s",), (*("g",) * 6, UNKNOWN)) == [
-            "HP4009 the cluster has 6 security groups | give it 1 to 5 security groups"
+            "HP4009 the cluster has 6 security groups | name 1 to 5 in SecurityGroupIds"
         ]
 
     @pytest.mark.parametrize(
@@ -88,6 +104,31 @@ class TestNetworksAreHeldInPlace:
     def test_is_silent_on_strong_and_unknown_ones(self, place: Any) -> None:
         scratch = FileSystem(path="Scratch", lustre=Lustre(), subnets=UNKNOWN)
         assert told("HP4011", deployment(cluster(placement=place), file_systems=(scratch,))) == []
+
+
+class TestListsNameThingsOnce:
+    def of(self, **place: Any) -> list[str]:
+        given = {"Subnets": [ref("Nodes")], "SecurityGroupIds": [ref("Fabric")], **place}
+        return networks.of("HP4040", {"Cluster": {"VpcConfig": given}})
+
+    def test_names_what_is_there_twice(self) -> None:
+        twice = [ref("Fabric"), {"Fn::GetAtt": ["Fabric", "GroupId"]}]
+        assert self.of(SecurityGroupIds=twice) == [
+            (
+                "Cluster: the cluster has Fabric 2 times among its security groups | take one of them out, or name "
+                "what was meant instead"
+            )
+        ]
+
+    def test_subnets_and_file_systems_have_lists_too(self) -> None:
+        assert len(self.of(Subnets=["subnet-0123456789abcdef0"] * 3)) == 1
+        scratch = {"Scratch": LUSTRE}, {"Scratch": {"SecurityGroupIds": [ref("Fabric")] * 2}}
+        (found,) = networks.of("HP4040", *scratch)
+        assert found.startswith("Scratch: the file system has Fabric 2 times")
+
+    @pytest.mark.parametrize("groups", [[ref("Fabric"), "sg-0123456789abcdef0"], [UNDECIDED, UNDECIDED], UNDECIDED])
+    def test_is_silent_on_different_and_unknown_ones(self, groups: object) -> None:
+        assert self.of(SecurityGroupIds=groups) == []
 
 
 class TestListsNameWhatTheyShould:
@@ -143,7 +184,7 @@ class TestSubnetsDoNotOverlap:
         assert networks.of("HP4015", another("10.0.64.0/24")) == [
             (
                 "Other: subnet Other 10.0.64.0/24 overlaps Nodes 10.0.64.0/19 of the same VPC | give each of them a "
-                "block of its own"
+                "CidrBlock of its own"
             )
         ]
 
@@ -173,8 +214,8 @@ class TestSubnetsLieInTheirVpc:
     def test_a_subnet_is_part_of_its_vpc(self) -> None:
         assert networks.of("HP4016", another("10.1.0.0/24"), {"More": block("10.2.0.0/16")}) == [
             (
-                "Other: subnet 10.1.0.0/24 does not lie in its VPC, which has 10.0.0.0/16 and 10.2.0.0/16 | use a part "
-                "of one of those, or add a block to the VPC with AWS::EC2::VPCCidrBlock"
+                "Other: subnet 10.1.0.0/24 does not lie in its VPC, which has 10.0.0.0/16 and 10.2.0.0/16 | use a "
+                "CidrBlock within one of those, or add a block to the VPC with AWS::EC2::VPCCidrBlock"
             )
         ]
 
@@ -210,7 +251,7 @@ class TestSubnetsAvoidRangesOfTheNodes:
         assert self.of("172.17.8.0/21") == [
             (
                 "HP4019 subnet 172.17.8.0/21 lies in 172.17.0.0/16, which Docker's bridge on each node may use | use a "
-                "block of 10.0.0.0/8, or set the node's software to other addresses before it starts"
+                "block within 10.0.0.0/8, or set the node's software to other addresses before it starts"
             )
         ]
 

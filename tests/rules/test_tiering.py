@@ -17,7 +17,8 @@ class TestTieringSaysHowItCaches:
         assert of("HP3023", **{**TIERING, "read_cache": None}) == [
             (
                 "HP3023 intelligent tiering has no read cache setting (DataReadCacheConfiguration) | "
-                "give its SizingMode, one of NO_CACHE, USER_PROVISIONED, PROPORTIONAL_TO_THROUGHPUT_CAPACITY"
+                "give it SizingMode (read_cache) PROPORTIONAL_TO_THROUGHPUT_CAPACITY, NO_CACHE, or USER_PROVISIONED "
+                "with SizeGiB (read_cache_gib)"
             )
         ]
 
@@ -43,15 +44,24 @@ class TestTieringIsBoughtAsThroughput:
         [
             (
                 {"throughput_mbps": 2000},
-                "intelligent tiering has a throughput of 2,000 MB/s | use a multiple of 4,000 up to 2,000,000 MB/s",
+                (
+                    "intelligent tiering has a throughput of 2,000 MB/s | "
+                    "use ThroughputCapacity (throughput_mbps), a multiple of 4,000 up to 2,000,000 MB/s"
+                ),
             ),
             (
                 {"throughput_mbps": 2_004_000},
-                "intelligent tiering has a throughput of 2,004,000 MB/s | use a multiple of 4,000 up to 2,000,000 MB/s",
+                (
+                    "intelligent tiering has a throughput of 2,004,000 MB/s | "
+                    "use ThroughputCapacity (throughput_mbps), a multiple of 4,000 up to 2,000,000 MB/s"
+                ),
             ),
             (
                 {"read_cache_gib": 16},
-                "the read cache is 16 GiB at 4,000 MB/s | use 32 to 131,072 GiB, or leave it out",
+                (
+                    "the read cache is 16 GiB at 4,000 MB/s | use SizeGiB (read_cache_gib) from 32 to 131,072, "
+                    "or SizingMode PROPORTIONAL_TO_THROUGHPUT_CAPACITY (no read_cache_gib)"
+                ),
             ),
         ],
     )
@@ -79,7 +89,10 @@ class TestTieringMetadataIsUndisputed:
     )
     def test_names_what_both_texts_allow(self, iops: Any, got: str) -> None:
         assert of("HP3019", **{**TIERING, "metadata_iops": iops}) == [
-            f"HP3019 metadata IOPS of intelligent tiering {got} | use 6,000 or 12,000"
+            (
+                f"HP3019 metadata IOPS of intelligent tiering {got} | "
+                "give MetadataConfiguration Mode USER_PROVISIONED and Iops (metadata_iops) 6,000 or 12,000"
+            )
         ]
 
     @pytest.mark.parametrize("iops", [6000, 12_000, UNKNOWN])
@@ -96,14 +109,13 @@ class TestTieringHasThroughputAndNoCapacity:
         [
             (
                 {"capacity_gib": 4800},
-                "intelligent tiering has a capacity of 4,800 GiB | leave it out: storage grows by itself",
+                "intelligent tiering has a capacity of 4,800 GiB | leave StorageCapacity (capacity_gib) out",
             ),
             (
                 {"throughput_mbps_per_tib": 125},
                 (
                     "intelligent tiering has a throughput of 125 MB/s/TiB | "
-                    "leave it out and give ThroughputCapacity (throughput_mbps), "
-                    "a multiple of 4,000 up to 2,000,000 MB/s"
+                    "leave PerUnitStorageThroughput (throughput_mbps_per_tib) out"
                 ),
             ),
             (
@@ -117,6 +129,17 @@ class TestTieringHasThroughputAndNoCapacity:
     )
     def test_names_the_field(self, change: dict[str, Any], said: str) -> None:
         assert of("HP3020", **{**TIERING, **change}) == [f"HP3020 {said}"]
+
+    def test_all_of_the_way_of_ssd_is_one_mistake(self) -> None:
+        as_ssd = {"capacity_gib": 4800, "throughput_mbps_per_tib": 125, "throughput_mbps": None}
+        assert of("HP3020", **{**TIERING, **as_ssd}) == [
+            (
+                "HP3020 intelligent tiering has a capacity of 4,800 GiB, a throughput of 125 MB/s/TiB and no "
+                "throughput of the whole file system | leave StorageCapacity (capacity_gib) and "
+                "PerUnitStorageThroughput (throughput_mbps_per_tib) out and give ThroughputCapacity (throughput_mbps), "
+                "a multiple of 4,000 up to 2,000,000 MB/s"
+            )
+        ]
 
     def test_is_a_warning_because_it_is_inferred(self) -> None:
         assert RULES["HP3020"].severity is Severity.WARNING
@@ -134,7 +157,7 @@ class TestOnlyTieringHasItsFields:
         assert of("HP3027", throughput_mbps=4000, read_cache="NO_CACHE") == [
             (
                 "HP3027 SSD storage has ThroughputCapacity (throughput_mbps) and DataReadCacheConfiguration "
-                "(read_cache) | leave it out, or use StorageType INTELLIGENT_TIERING"
+                "(read_cache) | leave them out, or use StorageType (storage_type) INTELLIGENT_TIERING"
             )
         ]
 

@@ -25,7 +25,7 @@ class TestEfaGroupStaysInOneZone:
         assert self.of("usw2-az1") == [
             (
                 "HP4006 group 'p5' has EFA and subnets in 2 zones: usw2-az1, usw2-az2 | "
-                "use one zone (usw2-az1 or usw2-az2), or make a group for each"
+                "name subnets of one zone (usw2-az1 or usw2-az2) in OverrideVpcConfig, or make a group for each"
             )
         ]
 
@@ -35,6 +35,19 @@ class TestEfaGroupStaysInOneZone:
 
     def test_is_silent_on_nodes_without_efa(self) -> None:
         assert self.of("usw2-az1", instance_type="ml.m5.4xlarge") == []
+
+    @pytest.mark.parametrize(
+        ("types", "findings"),
+        [
+            (("ml.p5.48xlarge", "ml.p5e.48xlarge"), 1),
+            (("ml.p5.48xlarge", "ml.m5.4xlarge"), 0),
+            (("ml.p5.48xlarge", "ml.p9.48xlarge"), 0),
+            (("ml.p5.48xlarge", UNKNOWN), 0),
+            (UNKNOWN, 0),
+        ],
+    )
+    def test_of_several_types_all_must_have_it(self, types: Any, findings: int) -> None:
+        assert len(self.of("usw2-az1", instance_type=None, flexible_types=types)) == findings
 
 
 class TestZonesAreOfTheRegion:
@@ -125,7 +138,7 @@ class TestZonesAreWhatTheirPropertyTakes:
         assert self.of(AvailabilityZoneId="us-west-2b") == [
             (
                 "Nodes: AvailabilityZoneId is 'us-west-2b', which is no zone id | use AvailabilityZone: us-west-2b, or "
-                "the id of that zone in the account"
+                "an id such as usw2-az2; `aws ec2 describe-availability-zones` prints names and ids"
             )
         ]
 
@@ -135,7 +148,9 @@ class TestZonesAreWhatTheirPropertyTakes:
         ]
 
     def test_neither_is_a_region(self) -> None:
-        assert self.of(AvailabilityZoneId="us-west-2")[0].endswith("use an id such as usw2-az2")
+        assert self.of(AvailabilityZoneId="us-west-2")[0].endswith(
+            "| use an id such as usw2-az2; `aws ec2 describe-availability-zones` prints names and ids"
+        )
         assert self.of(AvailabilityZone="us-west-2")[0].endswith("use a name such as us-west-2b")
 
     @pytest.mark.parametrize(
@@ -194,6 +209,7 @@ class TestTypesAreOfferedInTheirZone:
         flexible = ("ml.g5.12xlarge", "ml.g5.24xlarge")
         assert len(self.of(None, flexible_types=flexible)) == 1
         assert self.of(None, flexible_types=(*flexible, "ml.p5.48xlarge")) == []
+        assert self.of(None, flexible_types=(*flexible, UNKNOWN)) == []
 
     @pytest.mark.parametrize(
         ("instance_type", "zone"),
@@ -236,7 +252,7 @@ class TestZonesByName:
         assert self.of("us-west-2a", "us-west-2b") == [
             (
                 "Cluster/p5: group 'p5' in us-west-2a mounts Scratch, which is in us-west-2b | put nodes and file "
-                "system in one zone, us-west-2a or us-west-2b"
+                "system in one zone, us-west-2a or us-west-2b, by Subnets and SubnetIds (zone= in Python)"
             )
         ]
 
@@ -292,7 +308,8 @@ class TestLustreIsInTheZoneOfItsNodes:
         assert self.of("usw2-az1") == [
             (
                 "HP4008 group 'p5' in usw2-az2 mounts Scratch, which is in usw2-az1 | "
-                "put nodes and file system in one zone, usw2-az2 or usw2-az1"
+                "put nodes and file system in one zone, usw2-az2 or usw2-az1, by Subnets and SubnetIds (zone= in "
+                "Python)"
             )
         ]
 
@@ -325,7 +342,7 @@ class TestClusterStandsInOneZone:
         assert self.of("usw2-az1") == [
             (
                 "HP4010 the cluster has subnets in 2 zones: usw2-az1, usw2-az2 | "
-                "name subnets of one zone, and give groups that stand elsewhere a placement of their own"
+                "name subnets of one zone in VpcConfig, and give groups that stand elsewhere an OverrideVpcConfig"
             )
         ]
 

@@ -11,12 +11,16 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model import template
 
 HERE = Path(__file__).parent
+REGION = "# region: "
+"""What the first line begins with where the stack is not in us-west-2."""
 
 
 def found(file: Path) -> list[str]:
     """Rule and severity of what is found in a template, infos left out."""
     try:
-        findings = rules.check(template.read(file, region="us-west-2"))
+        first, *_ = file.read_text().splitlines()
+        region = first.removeprefix(REGION) if first.startswith(REGION) else "us-west-2"
+        findings = rules.check(template.read(file, region=region))
     except UnreadableTemplate:
         return ["unreadable"]
     return sorted({f"{each.rule} {each.severity}" for each in findings if each.severity is not Severity.INFO})

@@ -6,6 +6,10 @@ Run `python tools/catalog/build.py` after an upgrade of botocore, moto or cfn-li
                     what they are:     moto, its copy of EC2 DescribeInstanceTypes; corrected and completed below
                     where priced:      cfn-lint, its per-Region lists made from AWS price lists
     regions.json    zone id prefixes:  moto; partitions: botocore; CloudFormation types per Region: cfn-lint
+    schemas.json    has a generator of its own: python -m tools.catalog.schemas
+    zones.json      zone ids:          moto; zones without a type that their Region has: moto, its copy of EC2
+                                       DescribeInstanceTypeOfferings
+    policies.json   managed policies:  moto, its copies of AWS's
 
 The same versions give the same bytes, which a test holds.
 """
@@ -22,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.session import Session
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
+from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,9 +79,10 @@ PARTITIONS = ("aws", "aws-cn", "aws-eusc", "aws-us-gov")
 
 
 def main() -> None:
-    """Writes both files."""
-    (CATALOG / "instances.json").write_text(instances(), encoding="utf-8")
-    (CATALOG / "regions.json").write_text(regions(), encoding="utf-8")
+    """Writes every file."""
+    files = {"instances": instances, "regions": regions, "zones": zones, "policies": policies}
+    for name, content in files.items():
+        (CATALOG / f"{name}.json").write_text(content(), encoding="utf-8")
 
 
 def instances() -> str:
@@ -91,12 +97,12 @@ def instances() -> str:
         if priced.get(name, []) not in region_sets:
             region_sets.append(priced.get(name, []))
         rows[name] = {**row, "region_set": region_sets.index(priced.get(name, []))}
-    return _lines(
+    return lines(
         {
             "sources": {
                 "types": f"botocore {version('botocore')}, SageMaker ClusterInstanceType",
                 "facts": f"moto {version('moto')}, EC2 DescribeInstanceTypes; corrections in tools/catalog/build.py",
-                "regions": f"cfn-lint {version('cfn-lint')}, schemas of {_schema_date()}, from AWS price lists",
+                "regions": f"cfn-lint {version('cfn-lint')}, schemas of {schema_date()}, from AWS price lists",
             },
             "region_sets": region_sets,
             "types": rows,
@@ -106,16 +112,46 @@ def instances() -> str:
 
 def regions() -> str:
     """The content of regions.json."""
-    return _lines(
+    return lines(
         {
             "sources": {
                 "partitions": f"botocore {version('botocore')}, partitions.json",
                 "zone_prefixes": f"moto {version('moto')}, EC2 DescribeAvailabilityZones",
-                "types": f"cfn-lint {version('cfn-lint')}, registry schemas of {_schema_date()}",
+                "types": f"cfn-lint {version('cfn-lint')}, registry schemas of {schema_date()}",
             },
             "partitions": _partitions(),
             "zone_prefixes": _zone_prefixes(),
             "types": _types_by_region(),
+        }
+    )
+
+
+def zones() -> str:
+    """The content of zones.json."""
+    offers = _offers_by_zone()
+    lacking = {name: _zones_without(name.removeprefix("ml."), offers) for name in enum_members()}
+    return lines(
+        {
+            "sources": {
+                "zones": f"moto {version('moto')}, EC2 DescribeAvailabilityZones and DescribeInstanceTypeOfferings",
+                "lacking": f"moto {version('moto')}, EC2 DescribeInstanceTypeOfferings",
+            },
+            "zones": {region: sorted({*_zone_ids(region), *by_zone}) for region, by_zone in offers.items()},
+            "lacking": {name: where for name, where in lacking.items() if where},
+        }
+    )
+
+
+def policies() -> str:
+    """The content of policies.json: managed policies by path; those of service-linked roles cannot be attached."""
+    by_path: dict[str, list[str]] = {}
+    for name, policy in json.loads(aws_managed_policies_data).items():
+        by_path.setdefault(policy["Path"], []).append(name)
+    del by_path["/aws-service-role/"]
+    return lines(
+        {
+            "sources": {"policies": f"moto {version('moto')}, copies of AWS's managed policies"},
+            "policies": {path: sorted(names) for path, names in sorted(by_path.items())},
         }
     )
 
@@ -202,6 +238,32 @@ def _zone_prefixes() -> dict[str, str]:
     return prefixes
 
 
+def _zone_ids(region: str) -> list[str]:
+    return [zone.zone_id for zone in RegionsAndZonesBackend.zones[region]]
+
+
+def _offers_by_zone() -> dict[str, dict[str, set[str]]]:
+    """EC2's instance types by Region and zone id."""
+    offers: dict[str, dict[str, set[str]]] = {}
+    folder = _package("moto") / "ec2" / "resources" / "instance_type_offerings" / "availability-zone-id"
+    for packed in sorted(folder.glob("*.json.gz")):
+        by_zone = offers.setdefault(packed.name.removesuffix(".json.gz"), {})
+        for each in json.loads(gzip.decompress(packed.read_bytes())):
+            by_zone.setdefault(each["Location"], set()).add(each["InstanceType"])
+    return offers
+
+
+def _zones_without(name: str, offers: dict[str, dict[str, set[str]]]) -> list[str]:
+    """Zones that lack a type of EC2 which another zone of their Region has."""
+    return [
+        zone
+        for by_zone in offers.values()
+        if any(name in types for types in by_zone.values())
+        for zone, types in sorted(by_zone.items())
+        if name not in types
+    ]
+
+
 def _types_by_region() -> dict[str, list[str]]:
     patterns = [partition["pattern"] for partition in _partitions().values()]
     lists = {
@@ -212,7 +274,8 @@ def _types_by_region() -> dict[str, list[str]]:
     return {name: [region for region, types in lists.items() if name in types] for name in CLOUDFORMATION_TYPES}
 
 
-def _schema_date() -> str:
+def schema_date() -> str:
+    """The day of the registry schemas in cfn-lint."""
     stamp: str = json.loads((_schemas() / "version.json").read_text())["schema_date"]
     return stamp.partition("T")[0]
 
@@ -229,7 +292,7 @@ def _package(name: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _lines(sections: dict[str, Any]) -> str:
+def lines(sections: dict[str, Any]) -> str:
     """JSON with one line for each entry of a section, so that a diff shows what changed."""
     return (
         "{\n" + ",\n".join(f"{json.dumps(name)}: {_section(section)}" for name, section in sections.items()) + "\n}\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from hyperpod_constructs.catalog import schemas
 from hyperpod_constructs.cloudformation import assembly as assemblies
 from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.document import Document
@@ -16,12 +17,24 @@ from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.cloudformation.values import Text
 from hyperpod_constructs.model import intent
 from hyperpod_constructs.model._reading import Node
-from hyperpod_constructs.model.deployment import Cluster, Deployment, Location, Unseen
+from hyperpod_constructs.model.deployment import Cluster, Deployment, Invalid, Location, Unseen
 from hyperpod_constructs.model.network import Subnet
-from hyperpod_constructs.model.template import budget, capacity, identity, network, storage
+from hyperpod_constructs.model.template import (
+    budget,
+    capacity,
+    identity,
+    lifecycle,
+    network,
+    observability,
+    routing,
+    schema,
+    stacks,
+    storage,
+)
 from hyperpod_constructs.model.template.resources import Found, Resources, as_written, macros
 
 _CLUSTER = "AWS::SageMaker::Cluster"
+_FILE_SYSTEM = "AWS::FSx::FileSystem"
 _STACK = "AWS::CloudFormation::Stack"
 
 
@@ -47,21 +60,38 @@ def decode(assembly: Assembly, region: str | None = None) -> Deployment:
     """
     resources = Resources(assembly)
     clusters = list(resources.of(_CLUSTER))
-    subnets = network.subnets(resources)
+    uploads = lifecycle.uploads(resources)
+    subnets = network.subnets(resources, region)
+    associations = storage.associations(resources, region)
     return Deployment(
         clusters=(
-            *(_cluster(found, resources, region) for found in clusters),
+            *(lifecycle.with_files(_cluster(found, resources, region), uploads) for found in clusters),
             *(_requested(request, resources, region) for request in assembly.requests),
         ),
-        file_systems=storage.file_systems(resources, region),
-        subnets=(*subnets, *_imported(clusters, {subnet.path for subnet in subnets})),
+        file_systems=storage.file_systems(resources, associations, region),
+        other_file_systems=storage.other_file_systems(resources),
+        associations=associations,
+        subnets=(*subnets, *_imported(resources, {subnet.path for subnet in subnets})),
         security_groups=network.security_groups(resources),
+        routing=routing.routing(resources, region),
         roles=identity.roles(resources),
+        keys=identity.keys(resources),
+        buckets=lifecycle.buckets(resources),
+        uploads=uploads,
         budgets=budget.budgets(resources, region),
         topics=budget.topics(resources),
+        budget_actions=budget.actions(resources, region),
+        anomaly_monitors=budget.monitors(resources, region),
+        anomaly_subscriptions=budget.subscriptions(resources, region),
+        grafana=observability.grafana(resources, region),
+        prometheus=observability.prometheus(resources, region),
+        prometheus_urls=observability.urls(assembly),
+        rule_editing=observability.rule_editing(resources),
+        stacks=stacks.sizes(assembly),
+        tag_lists=stacks.tag_lists(assembly),
         granting_buckets=identity.granting_buckets(resources),
         locations=dict(_locations(assembly, resources)),
-        invalid=resources.reading.invalid,
+        invalid=_invalid(assembly, resources),
         unseen=tuple(_unseen(assembly)),
     )
 
@@ -80,10 +110,19 @@ def _cluster(found: Found, resources: Resources, region: str | None) -> Cluster:
     return intent.apply(read_cluster, found.metadata[intent.KEY])
 
 
+def _invalid(assembly: Assembly, resources: Resources) -> tuple[Invalid, ...]:
+    """All that can never be right, once everything else is read."""
+    for kind in schemas.KINDS:
+        for found in resources.of(kind):
+            schema.check(found.properties, kind)
+    for request in assembly.requests:
+        schema.check(_request_node(request, resources), schemas.REQUEST)
+    return resources.reading.invalid
+
+
 def _requested(request: Document, resources: Resources, region: str | None) -> Cluster:
-    """The cluster of a create-cluster request, which needs a name."""
+    """The cluster of a create-cluster request."""
     node = _request_node(request, resources)
-    node["ClusterName"].required()
     return capacity.cluster(node, capacity.API, path=node.owner, region=region)
 
 
@@ -97,9 +136,9 @@ def _request_node(request: Document, resources: Resources) -> Node:
     )
 
 
-def _imported(clusters: list[Found], known: set[str]) -> Iterator[Subnet]:
-    """The subnets that clusters say they import, each once."""
-    for found in clusters:
+def _imported(resources: Resources, known: set[str]) -> Iterator[Subnet]:
+    """The subnets that clusters and file systems say they import, each once."""
+    for found in resources.of(_CLUSTER, _FILE_SYSTEM):
         for subnet in intent.subnets(found.metadata[intent.KEY]):
             if subnet.path not in known:
                 known.add(subnet.path)

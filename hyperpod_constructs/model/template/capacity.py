@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
-from hyperpod_constructs.cloudformation.values import Reference, Text
+from hyperpod_constructs.cloudformation.values import Text
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model._reading import Fields, Node, each, every, one_of, optional, otherwise, required, weak
 from hyperpod_constructs.model.capacity import (
+    NODE_TYPES,
     PATCHING_STRATEGIES,
     TEMPLATE_STRATEGIES,
     AutoPatch,
@@ -26,50 +27,34 @@ from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.restricted import RestrictedGroup, RestrictedStorage, SharedRestrictedStorage
-from hyperpod_constructs.model.storage import Mount, NodeVolume
+from hyperpod_constructs.model.template import node_storage
+from hyperpod_constructs.model.template.arns import arn_of
 from hyperpod_constructs.model.template.kubernetes import autoscaling, kubernetes_config, tiered_storage
 from hyperpod_constructs.model.template.orchestration import orchestrator
-from hyperpod_constructs.model.template.properties import CLUSTER, GROUP, REQUEST, REQUEST_GROUP, Shape, check_names
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _PLAN = ":training-plan/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """What may stand in one of the two kinds of input; the API has more than CloudFormation.
-
-    Attributes:
-        cluster: Names that the properties of a cluster may have.
-        group: Names that the properties of a group may have.
-        group_fields: How a group is read.
-    """
-
-    cluster: Shape
-    group: Shape
-    group_fields: Fields
-
-
-def cluster(node: Node, form: Form, **fixed: object) -> Cluster:
+def cluster(node: Node, group_fields: Fields, **fixed: object) -> Cluster:
     """A cluster from its properties.
 
     Args:
         node: All properties of the cluster.
-        form: `TEMPLATE` or `API`.
+        group_fields: How a group is read: `TEMPLATE` or `API`.
         **fixed: What does not come from properties: path, account, Region and dependencies.
     """
-    check_names(node, form.cluster)
     tags = node["Tags"].each(lambda item: (item["Key"].text(), item["Value"].must(Node.text)))
     pairs = [] if tags is UNKNOWN else [tag for tag in tags if tag is not UNKNOWN]
     known = {key: value for key, value in pairs if isinstance(key, str)}
     return node.build(
         Cluster,
         _CLUSTER,
-        groups=_groups(node["InstanceGroups"], form),
+        groups=_groups(node["InstanceGroups"], group_fields),
         tags=known,
         tags_complete=tags is not UNKNOWN and len(known) == len(tags),
         restricted_groups=node["RestrictedInstanceGroups"].each(_restricted_group),
-        requested=form is API,
+        requested=group_fields is API,
         **fixed,
     )
 
@@ -80,19 +65,18 @@ def group_names(node: Node) -> tuple[str | Unknown | None, ...]:
     return () if items is UNKNOWN else tuple(item["InstanceGroupName"].text() for item in items)
 
 
-def _groups(node: Node, form: Form) -> tuple[InstanceGroup, ...]:
+def _groups(node: Node, group_fields: Fields) -> tuple[InstanceGroup, ...]:
     """The groups of a cluster; one of which nothing is known stands for whatever cannot be read."""
     items = node.items()
-    return (_UNKNOWN_GROUP,) if items is UNKNOWN else tuple(_group(item, form) for item in items)
+    return (_UNKNOWN_GROUP,) if items is UNKNOWN else tuple(_group(item, group_fields) for item in items)
 
 
-def _group(node: Node, form: Form) -> InstanceGroup:
+def _group(node: Node, group_fields: Fields) -> InstanceGroup:
     if not isinstance(node.mapping(), dict):
         return _UNKNOWN_GROUP
     name = node["InstanceGroupName"].text()
     owned = replace(node, owner=f"{node.owner}/{name}") if isinstance(name, str) else node
-    check_names(owned, form.group)
-    return owned.build(InstanceGroup, form.group_fields, asked=_asked(owned))
+    return owned.build(InstanceGroup, group_fields, asked=_asked(owned))
 
 
 def _certain(node: Node, *names: str) -> tuple[str, ...]:
@@ -157,22 +141,14 @@ def _placement(node: Node) -> VpcPlacement:
     return node.build(VpcPlacement, _PLACEMENT)
 
 
-def _volume(item: Node) -> NodeVolume | Unknown | None:
-    return item["EbsVolumeConfig"].optional(lambda given: given.build(NodeVolume, _VOLUME))
+def _flexible_types(node: Node) -> object:
+    """The types; not known where there are none, which is reported as such."""
+    types = node["InstanceTypes"].must(every(Node.text))
+    return UNKNOWN if types == () else types
 
 
-def _mount(item: Node) -> Mount | Unknown | None:
-    lustre = item["FsxLustreConfig"].optional(lambda given: given.build(Mount, _MOUNT, kind="lustre"))
-    if lustre is not None:
-        return lustre
-    return item["FsxOpenZfsConfig"].optional(lambda given: given.build(Mount, _MOUNT, kind="openzfs"))
-
-
-def _file_system(node: Node) -> str | Unknown | None:
-    """The file system, by its DNS name; by its mount name if the DNS name does not tell."""
-    found = node["DnsName"].must(Node.path)
-    by_mount_name = found is UNKNOWN and isinstance(node["MountName"].value, Reference)
-    return node["MountName"].path() if by_mount_name else found
+def _node_type(node: Node) -> object:
+    return node["NodeType"].must(one_of(*NODE_TYPES))
 
 
 def _lifecycle(node: Node) -> Lifecycle:
@@ -233,12 +209,6 @@ _PLACEMENT: Final[Fields] = {
     "security_groups": ("SecurityGroupIds", required(each(Node.path))),
     "weak": ("", weak("Subnets", "SecurityGroupIds")),
 }
-_VOLUME: Final[Fields] = {
-    "size_gib": ("VolumeSizeInGB", Node.whole),
-    "root": ("RootVolume", otherwise(Node.flag, default=False)),
-    "kms_key": ("VolumeKmsKeyId", Node.text),
-}
-_MOUNT: Final[Fields] = {"path": ("MountPath", Node.text), "file_system": ("", _file_system)}
 _BATCH: Final[Fields] = {"count": ("", _nodes), "percent": ("", _percent)}
 _ROLLING: Final[Fields] = {
     "batch": ("RollingUpdatePolicy.MaximumBatchSize", required(optional(_batch))),
@@ -267,14 +237,14 @@ _GROUP: Final[Fields] = {
     "name": ("InstanceGroupName", required(Node.text)),
     "count": ("InstanceCount", required(Node.whole)),
     "instance_type": ("InstanceType", Node.text),
-    "flexible_types": ("InstanceRequirements.InstanceTypes", every(Node.text)),
+    "flexible_types": ("InstanceRequirements", otherwise(optional(_flexible_types), default=())),
     "min_count": ("MinInstanceCount", Node.whole),
-    "node_type": ("SlurmConfig.NodeType", Node.text),
+    "node_type": ("SlurmConfig", optional(_node_type)),
     "partitions": ("SlurmConfig.PartitionNames", each(Node.text)),
     "threads_per_core": ("ThreadsPerCore", Node.whole),
     "capacity": ("", _capacity),
-    "volumes": ("InstanceStorageConfigs", every(_volume)),
-    "mounts": ("InstanceStorageConfigs", every(_mount)),
+    "volumes": ("InstanceStorageConfigs", every(node_storage.volume)),
+    "mounts": ("InstanceStorageConfigs", every(node_storage.mount)),
     "lifecycle": ("LifeCycleConfig", optional(_lifecycle)),
     "health_checks": ("OnStartDeepHealthChecks", _health_checks),
     "patching": ("AutoPatchConfig", optional(_patching)),
@@ -284,7 +254,7 @@ _GROUP: Final[Fields] = {
     "image_release_version": ("ImageReleaseVersion", Node.text),
     "kubernetes": ("KubernetesConfig", optional(kubernetes_config)),
     "network_interface": ("NetworkInterface.InterfaceType", Node.text),
-    "execution_role": ("ExecutionRole", required(Node.path)),
+    "execution_role": ("ExecutionRole", required(arn_of("AWS::IAM::Role"))),
 }
 _RESTRICTED: Final[Fields] = {
     name: _GROUP[name]
@@ -308,13 +278,9 @@ _SHARED_STORAGE: Final[Fields] = {
     "storage": ("FSxLustreConfig", optional(_restricted_storage)),
     "when_unused": ("FSxLustreDeletionPolicy", required(Node.text)),
 }
-TEMPLATE: Final = Form(cluster=CLUSTER, group=GROUP, group_fields=_GROUP)
+TEMPLATE: Final[Fields] = _GROUP
 """AWS::SageMaker::Cluster."""
-API: Final = Form(
-    cluster=REQUEST,
-    group=REQUEST_GROUP,
-    group_fields={**_GROUP, "patching": ("AutoPatchConfig", optional(_requested_patching))},
-)
+API: Final[Fields] = {**_GROUP, "patching": ("AutoPatchConfig", optional(_requested_patching))}
 """CreateCluster."""
 
 _CLUSTER: Final[Fields] = {
@@ -323,7 +289,7 @@ _CLUSTER: Final[Fields] = {
     "provisioning": ("NodeProvisioningMode", one_of("Continuous")),
     "recovery": ("NodeRecovery", one_of("Automatic", "None")),
     "placement": ("VpcConfig", optional(_placement)),
-    "cluster_role": ("ClusterRole", Node.path),
+    "cluster_role": ("ClusterRole", arn_of("AWS::IAM::Role")),
     "autoscaling": ("AutoScaling", optional(autoscaling)),
     "tiered_storage": ("TieredStorageConfig", optional(tiered_storage)),
     "restricted_storage": ("RestrictedInstanceGroupsConfig", optional(_shared_storage)),

@@ -1,21 +1,33 @@
-"""Roles with every policy that is attached to them."""
+"""Roles with every policy that is attached to them, and the keys of their nodes' volumes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from hyperpod_constructs.catalog import regions
 from hyperpod_constructs.cloudformation.values import Text
 from hyperpod_constructs.model._reading import Fields, Node, otherwise
-from hyperpod_constructs.model.identity import Role, Statement
-from hyperpod_constructs.model.template.policies import allowing, asks_for_caller, statements
+from hyperpod_constructs.model.identity import Key, Role, Statement
+from hyperpod_constructs.model.template.policies import (
+    accounts_asked,
+    allowing,
+    asks_for_caller,
+    encryption_contexts,
+    principals,
+    statements,
+)
 from hyperpod_constructs.model.template.resources import Found, Resources
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _POLICY = ":policy/"
 _READS = ("s3:GetObject", "s3:ListBucket")
 _OF_AWS = ":iam::aws"
+_CREATE_GRANT = "kms:CreateGrant"
+_ACCOUNT = re.compile(r"\d{12}|arn:[^:]*:iam::[^:]*:root|\*")
+"""Principals that leave it to the policies of an account's roles; also anyone, which conditions mostly narrow to it."""
 
 _ROLE: Final[Fields] = {"role_path": ("Path", otherwise(Node.text, default="/"))}
 
@@ -73,6 +85,35 @@ def granting_buckets(resources: Resources) -> tuple[str | Unknown, ...]:
     return tuple(found)
 
 
+def keys(resources: Resources) -> tuple[Key, ...]:
+    """The KMS keys of an assembly."""
+    return tuple(_key(found) for found in resources.of("AWS::KMS::Key"))
+
+
+def _key(found: Found) -> Key:
+    document = found.properties["KeyPolicy"]
+    if document.value is None:
+        return Key(path=found.path)
+    allowed = [node for node, _ in allowing(document, _CREATE_GRANT)]
+    grantees = _whom(allowed)
+    by_account = any(isinstance(who, str) and _ACCOUNT.fullmatch(who) for who in grantees)
+    return Key(
+        path=found.path,
+        delegates=by_account or (UNKNOWN if UNKNOWN in grantees or not found.unchanged else False),
+        grantees=grantees,
+        readers=_whom(node for node, _ in allowing(document, "kms:Decrypt")),
+        bound=() if any(not encryption_contexts(node) for node in allowed) else _contexts(allowed),
+    )
+
+
+def _whom(nodes: Iterable[Node]) -> tuple[str | Unknown, ...]:
+    return tuple(dict.fromkeys(who for node in nodes for who in principals(node["Principal"])))
+
+
+def _contexts(nodes: Iterable[Node]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for node in nodes for key in encryption_contexts(node)))
+
+
 def _meant(policy: Found, target: str | Unknown, roles: list[Found]) -> list[str]:
     """Paths of the roles that a policy is attached to; several where it may be any of them.
 
@@ -96,6 +137,7 @@ def _role(found: Found, grants: _Grants) -> Role:
         path=found.path,
         trusts=tuple(whom),
         source_account_checked=_all_of(asks_for_caller(statement) for statement, services in trust if services),
+        source_accounts=_accounts_of([accounts_asked(statement) for statement, services in trust if services]),
         managed_policies=tuple(grants.names),
         statements=tuple(grants.statements),
         complete=grants.complete,
@@ -110,6 +152,16 @@ def _all_of(checks: Iterable[bool | Unknown]) -> bool | Unknown:
     return bool(found) and False not in found
 
 
+def _accounts_of(limits: list[tuple[str, ...] | Unknown | None]) -> tuple[str, ...] | Unknown | None:
+    """The accounts that any statement of a trust lets a service act for; `None` where one of them limits nothing."""
+    if UNKNOWN in limits:
+        return UNKNOWN
+    known = [each for each in limits if each is not UNKNOWN and each is not None]
+    if not limits or len(known) < len(limits):
+        return None
+    return tuple(dict.fromkeys(account for accounts in known for account in accounts))
+
+
 def _own_grants(found: Found, policies: dict[str, Found]) -> _Grants:
     """What the role's own properties give it."""
     grants = _Grants(complete=found.unchanged)
@@ -119,24 +171,34 @@ def _own_grants(found: Found, policies: dict[str, Found]) -> _Grants:
     for arn in (found.properties["ManagedPolicyArns"],) if managed is UNKNOWN else managed:
         path = arn.path()
         if isinstance(path, str) and path in policies:
-            _attach(grants, policies[path], certain=True)
+            _attach(grants, policies[path], certain=True, waits=True)
         else:
-            _name(grants, arn)
+            _name(grants, arn, found.resource.stack.region)
     return grants
 
 
-def _name(grants: _Grants, arn: Node) -> None:
+def _name(grants: _Grants, arn: Node, region: str | None) -> None:
     """Adds a managed policy of which only the name can be known."""
     text = arn.value.suffix if isinstance(arn.value, Text) else arn.text()
     owner, found, name = text.rpartition(_POLICY) if isinstance(text, str) else ("", "", "")
-    grants.names.append(name if found else UNKNOWN)
-    grants.complete = grants.complete and owner.endswith(_OF_AWS)
+    of_aws = bool(found) and owner.endswith(_OF_AWS)
+    grants.names.append(name if of_aws else UNKNOWN)
+    grants.complete = grants.complete and of_aws
+    given, right = owner.removesuffix(_OF_AWS).removeprefix("arn:"), regions.partition(region or "")
+    if of_aws and isinstance(arn.value, str) and right is not None and given != right:
+        arn.report(
+            f"is a policy of the partition {given}, and the stack is in {region}, which is in {right}",
+            f"use !Sub arn:${{AWS::Partition}}:iam::aws:policy/{name}; in the CDK "
+            f"iam.ManagedPolicy.from_aws_managed_policy_name({name!r})",
+        )
 
 
-def _attach(grants: _Grants, policy: Found, *, certain: bool) -> None:
-    """Adds a policy that is a resource of its own."""
+def _attach(grants: _Grants, policy: Found, *, certain: bool, waits: bool = False) -> None:
+    """Adds a policy that is a resource of its own, and that the role may be there without unless it waits for it."""
     if certain and policy.certain:
-        grants.add(statements(policy.properties["PolicyDocument"].required()))
+        found = statements(policy.properties["PolicyDocument"].required())
+        path = None if waits else policy.path
+        grants.add(tuple(each if each is UNKNOWN else replace(each, policy=path) for each in found))
     else:
         grants.complete = False
 

@@ -66,11 +66,17 @@ def identity(found: Found, name: str) -> str | Unknown | None:
 def security_groups(resources: Resources) -> tuple[SecurityGroup, ...]:
     """The security groups of an assembly with all of their rules, also those that come with a VPC or EKS cluster."""
     groups = {found.path: _group(found) for found in resources.of("AWS::EC2::SecurityGroup")}
+    for found in resources.of("AWS::EC2::SecurityGroupVpcAssociation"):
+        # It lets a group be used in a second VPC.
+        shared = found.properties["GroupId"].path()
+        taken = [*groups] if shared is UNKNOWN else [shared] if shared in groups else []
+        groups |= {path: replace(groups[path], vpc=UNKNOWN) for path in taken}
     groups |= {group.path: group for group in _implied(resources)}
     separate: dict[str, list[Rule]] = {}
     undecided: set[str | Unknown | None] = set()
     for found, direction in _separate_rules(resources):
-        group = found.properties["GroupId"].path()
+        # A group of the default VPC can be named by its name, which tells nothing here.
+        group = UNKNOWN if found.properties["GroupName"].given else found.properties["GroupId"].path()
         if isinstance(group, str) and found.certain and isinstance(found.properties.value, dict):
             separate.setdefault(group, []).append(replace(_rule(found.properties, direction), path=found.path))
         else:
@@ -188,6 +194,11 @@ def _block(node: Node, prefix_list: str) -> str | Unknown | None:
     return UNKNOWN if node[prefix_list].given else None
 
 
+def _source(node: Node) -> str | Unknown | None:
+    """The peer group; its name, which works in the default VPC alone, tells nothing."""
+    return UNKNOWN if node["SourceSecurityGroupName"].given else node["SourceSecurityGroupId"].path()
+
+
 def _ingress_block(node: Node) -> str | Unknown | None:
     return _block(node, "SourcePrefixListId")
 
@@ -211,6 +222,6 @@ _PROTOCOL_AND_PORTS: Final[Fields] = {
     "to_port": ("ToPort", _port),
 }
 _RULES: Final[dict[Direction, Fields]] = {
-    "ingress": {**_PROTOCOL_AND_PORTS, "group": ("SourceSecurityGroupId", Node.path), "cidr": ("", _ingress_block)},
+    "ingress": {**_PROTOCOL_AND_PORTS, "group": ("", _source), "cidr": ("", _ingress_block)},
     "egress": {**_PROTOCOL_AND_PORTS, "group": ("DestinationSecurityGroupId", Node.path), "cidr": ("", _egress_block)},
 }

@@ -7,6 +7,7 @@ from typing import Final
 
 from hyperpod_constructs.model._reading import Fields, Node, optional, otherwise, required
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
+from hyperpod_constructs.model.template.arns import arn_of
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 
@@ -48,4 +49,4 @@ _SLURM: Final[Fields] = {
     "accounting": ("AccountingDatabase", optional(_accounting)),
     "strategy": ("SlurmConfigStrategy", Node.text),
 }
-_EKS: Final[Fields] = {"cluster": ("ClusterArn", required(Node.path))}
+_EKS: Final[Fields] = {"cluster": ("ClusterArn", required(arn_of("AWS::EKS::Cluster")))}

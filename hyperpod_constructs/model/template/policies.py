@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from hyperpod_constructs.cloudformation.values import Text, Value
+from hyperpod_constructs.cloudformation.values import Reference, Text, Value, parts_of
 from hyperpod_constructs.model._reading import Node
 from hyperpod_constructs.model.identity import Statement
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
-_CALLER_CHECKS = frozenset({"aws:sourceaccount", "aws:sourcearn"})
+_SOURCE_ACCOUNT, _SOURCE_ARN = "aws:sourceaccount", "aws:sourcearn"
+_CALLER_CHECKS = frozenset({_SOURCE_ACCOUNT, _SOURCE_ARN})
 """Condition keys that tie a service to the account it acts for. IAM compares keys without regard to case."""
+_HAS_TO_BE = re.compile(r"(StringEquals|StringEqualsIgnoreCase|StringLike|ArnEquals|ArnLike)", re.IGNORECASE)
+"""Operators whose value a request has to have; the others invert it, or also hold where there is none."""
+_ACCOUNT = re.compile(r"\d{12}")
+_ACCOUNT_FIELD = 4
+"""Place of the account in an ARN."""
+
+_CONTEXT = "kms:encryptioncontext"
+"""Beginning of condition keys on an encryption context."""
 
 _ANYONE = "*"
+_ANY_PARTITION = "arn:*:"
 
 
 def statements(document: Node) -> tuple[Statement | Unknown, ...]:
@@ -54,6 +65,62 @@ def asks_for_caller(statement: Node) -> bool | Unknown:
     return UNKNOWN if UNKNOWN in asked else False
 
 
+def accounts_asked(statement: Node) -> tuple[str, ...] | Unknown | None:
+    """The accounts for which alone conditions of a statement let a service act; `None` where none limits it.
+
+    Not known as soon as one of them may be any.
+    """
+    condition = statement["Condition"]
+    operators = condition.mapping()
+    if not isinstance(operators, dict):
+        return operators
+    limits: list[tuple[str, ...] | Unknown] = []
+    for operator in filter(_HAS_TO_BE.fullmatch, operators):
+        keys = condition[operator].mapping()
+        asked = [key for key in keys if key.lower() in _CALLER_CHECKS] if isinstance(keys, dict) else []
+        limits += [_accounts(condition[operator][key]) for key in asked]
+    # Conditions hold together: each limits what the others leave.
+    return next((each for each in limits if each is not UNKNOWN), UNKNOWN if limits else None)
+
+
+def _accounts(node: Node) -> tuple[str, ...] | Unknown:
+    values = node.one_or_more()
+    found = [UNKNOWN if values is UNKNOWN else _account(each) for each in ((node,) if values is UNKNOWN else values)]
+    named = tuple(each for each in found if each is not UNKNOWN)
+    return named if len(named) == len(found) else UNKNOWN
+
+
+def _account(node: Node) -> str | Unknown:
+    """The account that an id or an ARN names."""
+    text = node.must(Node.pattern)
+    fields = text.split(":") if isinstance(text, str) else [""]
+    account = fields[_ACCOUNT_FIELD] if len(fields) > _ACCOUNT_FIELD else fields[0]
+    return account if _ACCOUNT.fullmatch(account) else UNKNOWN
+
+
+def principals(principal: Node) -> tuple[str | Unknown, ...]:
+    """The AWS principals of a statement, by path of a role of the assembly, or by ARN, id or pattern of them."""
+    if not isinstance(principal.value, dict):
+        return (principal.must(Node.text),) if principal.given else ()
+    found = principal["AWS"].one_or_more()
+    return (UNKNOWN,) if found is UNKNOWN else tuple(_principal(node) for node in found)
+
+
+def _principal(node: Node) -> str | Unknown:
+    """The path of a role; else the text with `*` for what is decided at deploy."""
+    path = node.path() if isinstance(node.value, Reference) else UNKNOWN
+    return node.must(Node.pattern) if path is UNKNOWN or path is None else path
+
+
+def encryption_contexts(statement: Node) -> tuple[str, ...]:
+    """The condition keys of a statement that ask for an encryption context."""
+    condition = statement["Condition"]
+    operators = condition.mapping()
+    found = [condition[operator].mapping() for operator in operators] if isinstance(operators, dict) else []
+    names = [str(key) for keys in found if isinstance(keys, dict) for key in keys]
+    return tuple(name for name in names if name.lower().startswith(_CONTEXT))
+
+
 def _nodes(document: Node) -> tuple[Node, ...]:
     """The statements; a list that is not known counts as one such statement."""
     if isinstance(document.value, str):
@@ -81,6 +148,7 @@ def _statement(node: Node) -> Statement | Unknown:
         allow=effect == "Allow",
         actions=node[action].must(_words),
         resources=node[resource].must(_patterns),
+        undecided=_undecided(node[resource]),
         conditional=node["Condition"].given,
         inverted=action == "NotAction" or resource == "NotResource",
     )
@@ -94,6 +162,19 @@ def _words(node: Node) -> tuple[str | Unknown, ...] | Unknown:
 def _patterns(node: Node) -> tuple[str | Unknown, ...] | Unknown:
     found = node.one_or_more()
     return UNKNOWN if found is UNKNOWN else tuple(item.must(Node.pattern) for item in found)
+
+
+def _undecided(node: Node) -> tuple[str, ...]:
+    """Those patterns in which more than the partition of an ARN is decided at deploy."""
+    found = node.one_or_more()
+    read = ((item, item.pattern()) for item in (() if found is UNKNOWN else found))
+    return tuple(text for item, text in read if isinstance(text, str) and text.count("*") > _written(item, text))
+
+
+def _written(node: Node, pattern: str) -> int:
+    """How many wildcards of a pattern the template has, with that of a partition which the deploy decides."""
+    text = "".join(part for part in parts_of(node.value) if isinstance(part, str))
+    return text.count("*") + (pattern.startswith(_ANY_PARTITION) and not text.startswith(_ANY_PARTITION))
 
 
 def _covers(pattern: str | Unknown, action: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Final
 
 from hyperpod_constructs.cloudformation.assembly import Assembly
@@ -14,9 +15,12 @@ from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
 from hyperpod_constructs.model._reading import Fields, Node, Reading, Steps, one_of, otherwise
 from hyperpod_constructs.model.deployment import Location
+from hyperpod_constructs.model.lifecycle import generated_name
 from hyperpod_constructs.model.storage import Retention
 
 _CUSTOM: Final = "AWS::CloudFormation::CustomResource"
+_RESTRICTED_DEFAULT_GROUP: Final = "Custom::VpcRestrictDefaultSG"
+"""The CDK's own: it empties the default group of a VPC and touches nothing else."""
 _STACKS: Final = frozenset(
     {"AWS::CloudFormation::Stack", "AWS::CloudFormation::StackSet", "AWS::Serverless::Application"}
 )
@@ -96,7 +100,7 @@ class Resources:
 
     def __init__(self, assembly: Assembly) -> None:
         """Sorts the resources of an assembly by type."""
-        self.reading = Reading(path_of=self._path, text_of=self._text)
+        self.reading = Reading(path_of=self._path, text_of=self._text, type_of=self._type)
         self._assembly = assembly
         self._by_type: dict[str, list[Resource]] = {}
         self._paths: dict[str, frozenset[str]] = {}
@@ -166,12 +170,37 @@ class Resources:
         found = self._assembly.find(reference)
         return found.path if found else None
 
-    def _text(self, reference: Reference) -> str | None:
-        """Name or ARN of a bucket to which the input gives a name."""
+    @property
+    def folder(self) -> Path:
+        """Where the assembly lies."""
+        path = self._assembly.path
+        return path if path.is_dir() else path.parent
+
+    def bucket_name(self, bucket: Resource) -> str | None:
+        """Name of a bucket as addresses have it; `None` where nothing tells it from others.
+
+        A name of which parts are decided at deploy has `*` for them. For one that CloudFormation makes stands what
+        `generated_name` says.
+        """
+        properties = bucket.properties
+        if not isinstance(properties, dict) or macros(bucket.stack):
+            return None
+        name = properties.get("BucketName")
+        if name is None:
+            return generated_name(bucket.stack.name, bucket.path)
+        if isinstance(name, Text) and name.prefix:
+            return "".join(part if isinstance(part, str) else "*" for part in name.parts)
+        return name if isinstance(name, str) else None
+
+    def _type(self, reference: Reference) -> str | None:
         found = self._assembly.find(reference)
-        properties = found.properties if found and found.type == "AWS::S3::Bucket" else None
-        name = properties.get("BucketName") if isinstance(properties, dict) else None
-        if not isinstance(name, str):
+        return found.type if found else None
+
+    def _text(self, reference: Reference) -> str | None:
+        """Name or ARN of a bucket."""
+        found = self._assembly.find(reference)
+        name = self.bucket_name(found) if found and found.type == "AWS::S3::Bucket" else None
+        if name is None:
             return None
         return {None: name, "Arn": f"arn:*:s3:::{name}"}.get(reference.attribute)
 
@@ -188,6 +217,8 @@ def macros(stack: Stack) -> list[str]:
 
 def _is_dark(resource: Resource) -> bool:
     """Whether nobody can read what a resource does with what it refers to."""
+    if resource.type == _RESTRICTED_DEFAULT_GROUP:
+        return False
     if resource.type in _STACKS:
         return resource.logical_id not in resource.stack.nested
     return resource.type.startswith("Custom::") or resource.type == _CUSTOM or resource.type.endswith("::MODULE")

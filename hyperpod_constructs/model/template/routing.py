@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from hyperpod_constructs.cloudformation.values import Text
+from hyperpod_constructs.cloudformation.values import Reference, Text
 from hyperpod_constructs.model._reading import Fields, Node, each, otherwise
 from hyperpod_constructs.model.routing import (
     Association,
@@ -40,6 +41,7 @@ _TARGETS: Final = (
     "VpcEndpointId",
     "VpcPeeringConnectionId",
 )
+_PROPAGATIONS: Final = ("AWS::EC2::VPNGatewayRoutePropagation", "AWS::EC2::RouteServerPropagation")
 _ROUTE, _ASSOCIATION, _ENDPOINT = (
     "AWS::EC2::Route",
     "AWS::EC2::SubnetRouteTableAssociation",
@@ -55,6 +57,7 @@ def routing(resources: Resources, region: str | None) -> Routing:
         region: Region of stacks that do not fix theirs.
     """
     routes = [(found, _route(found, resources)) for found in resources.of(_ROUTE)]
+    routes += [(found, each) for found in resources.of(*_PROPAGATIONS) for each in _propagated(found, resources)]
     associations = [
         (found, found.properties.build(Association, _ASSOCIATION_FIELDS, path=found.path))
         for found in resources.of(_ASSOCIATION)
@@ -74,7 +77,7 @@ def routing(resources: Resources, region: str | None) -> Routing:
         ),
         attachments=tuple(_attachment(found) for found in resources.of("AWS::EC2::VPCGatewayAttachment")),
         addresses=tuple(
-            ElasticAddress(path=found.path, border_group=found.properties["NetworkBorderGroup"].text())
+            ElasticAddress(path=found.path, border_group=_border_group(found.properties))
             for found in resources.of("AWS::EC2::EIP")
         ),
         nat_gateways=tuple(_nat(found, resources) for found in resources.of("AWS::EC2::NatGateway")),
@@ -126,15 +129,25 @@ def _block(node: Node) -> str | Unknown | None:
 
 def _route(found: Found, resources: Resources) -> Route:
     node = found.properties
-    way, gateway = _way(node), node["GatewayId"].path()
+    way = _way(node)
+    gateway = node["GatewayId"].path() if way == "internet" else None
     return node.build(
         Route,
         _ROUTE_FIELDS,
         path=found.path,
-        way=way,
-        gateway=gateway if way == "internet" else None,
+        # Every address of IPv6 is a public one.
+        way="elsewhere" if gateway is not None and node["DestinationIpv6CidrBlock"].given else way,
+        gateway=gateway,
         after=resources.created_before(found),
     )
+
+
+def _propagated(found: Found, resources: Resources) -> Iterator[Route]:
+    """The routes that a VPN gateway or a route server writes into tables, which no template tells."""
+    one, several = found.properties["RouteTableId"], found.properties["RouteTableIds"]
+    tables = several.each(Node.path) if several.given else (one.must(Node.path),)
+    for table in (UNKNOWN,) if tables is UNKNOWN else tables:
+        yield Route(path=found.path, table=table, way="elsewhere", after=resources.created_before(found))
 
 
 def _way(node: Node) -> Way | Unknown:
@@ -143,9 +156,12 @@ def _way(node: Node) -> Way | Unknown:
     if any(node[name].given for name in _TARGETS):
         return "elsewhere"
     gateway = node["GatewayId"].path()
-    if isinstance(gateway, str) and gateway.startswith(("vgw-", "vpce-", "local")):
-        return "elsewhere"
-    return UNKNOWN if gateway in {UNKNOWN, None} else "internet"
+    if not isinstance(gateway, str):
+        return UNKNOWN
+    # The property takes VPN gateways, gateway endpoints and `local` too.
+    value = node["GatewayId"].value
+    kind = node.reading.type_of(value) if isinstance(value, Reference) else None
+    return "internet" if kind == "AWS::EC2::InternetGateway" or gateway.startswith("igw-") else "elsewhere"
 
 
 def _attachment(found: Found) -> Attachment:
@@ -155,6 +171,13 @@ def _attachment(found: Found) -> Attachment:
 
 def _nat(found: Found, resources: Resources) -> NatGateway:
     return found.properties.build(NatGateway, _NAT, path=found.path, after=resources.created_before(found))
+
+
+def _border_group(node: Node) -> str | Unknown | None:
+    """The border group; a pool may bring its own."""
+    pools = (node[name].given for name in ("IpamPoolId", "PublicIpv4Pool", "TransferAddress"))
+    group = node["NetworkBorderGroup"].text()
+    return UNKNOWN if group is None and any(pools) else group
 
 
 def _endpoint(found: Found, region: str | None) -> Endpoint:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from hyperpod_constructs.catalog import lustre
+from hyperpod_constructs.catalog import lustre, schemas
 from hyperpod_constructs.cloudformation.values import Reference, Text, joined, parts_of
 from hyperpod_constructs.model._reading import Fields, Node, each, every, optional, otherwise, required, weak
 from hyperpod_constructs.model.storage import (
@@ -22,8 +22,11 @@ from hyperpod_constructs.model.template.resources import Found, Resources
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _OTHER_KINDS: Final = ("OPENZFS", "ONTAP", "WINDOWS")
+_TYPE: Final = "AWS::FSx::FileSystem"
 _OF_OTHER_KINDS: Final = ("NetworkType", "OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration")
 """Properties that Lustre does not have. Source: FSx API, CreateFileSystem (botocore 1.44.8)."""
+_ONLY_IN_THE_API: Final = ("RootSquashConfiguration",)
+"""Properties that CloudFormation does not have (2026-10-20): nothing else can be meant by them."""
 
 
 def file_systems(resources: Resources, linked: tuple[Association, ...], region: str | None) -> tuple[FileSystem, ...]:
@@ -36,16 +39,14 @@ def file_systems(resources: Resources, linked: tuple[Association, ...], region: 
     """
     log_groups = {found.path: _log_group_name(found) for found in resources.of("AWS::Logs::LogGroup")}
     reader = _Reader(resources=resources, log_groups=log_groups, linked=linked, region=region)
-    return tuple(
-        reader.file_system(found) for found in resources.of("AWS::FSx::FileSystem") if _kind(found) == "LUSTRE"
-    )
+    return tuple(reader.file_system(found) for found in resources.of(_TYPE) if _kind(found) == "LUSTRE")
 
 
 def other_file_systems(resources: Resources) -> tuple[OtherFileSystem, ...]:
     """The file systems of an assembly that are certain to be of another kind than Lustre."""
     return tuple(
         found.properties.build(OtherFileSystem, _OTHER, path=found.path, kind=kind, retention=found.retention)
-        for found in resources.of("AWS::FSx::FileSystem")
+        for found in resources.of(_TYPE)
         if isinstance(kind := _kind(found), str) and kind in _OTHER_KINDS
     )
 
@@ -88,7 +89,23 @@ def owner_of(node: Node, attribute: str | None) -> str | Unknown | None:
 
 
 def _kind(found: Found) -> str | Unknown | None:
-    return found.properties["FileSystemType"].text()
+    """What a file system is meant to be: that the words are in capitals is said where all words are checked."""
+    kind = found.properties["FileSystemType"].text()
+    return kind.upper() if isinstance(kind, str) else kind
+
+
+def _may_say_more(properties: Node) -> bool:
+    """Whether a file system has properties whose names we do not know: what seems left out may stand under them.
+
+    Such a name is a slip, which is reported where all names are checked, or newer than our list.
+    """
+    definitions = schemas.definitions(_TYPE)
+    sections = {"root": properties, "LustreConfiguration": properties["LustreConfiguration"]}
+    return any(
+        not names.keys() <= {*definitions[section]["properties"], *_ONLY_IN_THE_API}
+        for section, node in sections.items()
+        if isinstance(names := node.mapping(), dict)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +127,8 @@ class _Reader:
     def file_system(self, found: Found) -> FileSystem:
         """A Lustre file system with its associations."""
         # What is left out beside a backup is as in the backup, and only the account knows that.
-        from_backup = found.properties["BackupId"].given
-        properties = replace(found.properties, open=True) if from_backup else found.properties
+        more = found.properties["BackupId"].given or _may_say_more(found.properties)
+        properties = replace(found.properties, open=True) if more else found.properties
         stack = found.resource.stack
         _check_root_squash(found.properties["LustreConfiguration"]["RootSquashConfiguration"])
         return found.properties.build(
@@ -123,6 +140,7 @@ class _Reader:
             repositories=tuple(each.repository for each in self.linked if each.file_system == found.path),
             logs=found.properties.at("LustreConfiguration.LogConfiguration").optional(self._logs),
             of_other_kinds=_certain(found.properties, *_OF_OTHER_KINDS),
+            type_left_out=not found.properties.at("LustreConfiguration.DeploymentType").given,
             account=stack.account,
             region=stack.region or self.region,
             depends_on=self.resources.created_before(found),
@@ -182,8 +200,12 @@ def _read_cache(node: Node) -> object:
 
 def _read_cache_gib(node: Node) -> int | Unknown | None:
     mode = node["SizingMode"].text()
+    size = node["SizeGiB"]
     if mode == "USER_PROVISIONED":
-        return node["SizeGiB"].must(Node.whole)
+        return size.must(Node.whole)
+    if mode in lustre.READ_CACHE_MODES and size.given and not size.undecided:
+        fix = "leave it out, or use SizingMode USER_PROVISIONED"
+        size.report(f"is given beside SizingMode {mode}, which has no size of its own", fix, certain=False)
     return None if mode in lustre.READ_CACHE_MODES else UNKNOWN
 
 
@@ -220,10 +242,11 @@ def _bucket_region(address: Node, regions: Mapping[str, str]) -> str | None:
 
 _LUSTRE: Final[Fields] = {
     # Defaults are those of the service, not those of our own values. Source: FSx API, CreateFileSystem.
-    "capacity_gib": ("StorageCapacity", Node.whole),
-    "throughput_mbps_per_tib": ("LustreConfiguration.PerUnitStorageThroughput", Node.whole),
+    # The types come first, because they decide which throughputs a message names.
     "deployment_type": ("LustreConfiguration.DeploymentType", otherwise(Node.text, default="SCRATCH_1")),
     "storage_type": ("StorageType", otherwise(Node.text, default="SSD")),
+    "capacity_gib": ("StorageCapacity", Node.whole),
+    "throughput_mbps_per_tib": ("LustreConfiguration.PerUnitStorageThroughput", Node.whole),
     "version": ("FileSystemTypeVersion", Node.text),
     "efa": ("LustreConfiguration.EfaEnabled", otherwise(Node.flag, default=False)),
     "metadata_iops": ("LustreConfiguration.MetadataConfiguration", optional(_metadata_iops)),

@@ -1,0 +1,7 @@
+import hyperpod_constructs as hp
+
+# fails
+groups = [hp.InstanceGroup.compute(f"p5-{n}", "ml.p5.48xlarge", count=1) for n in range(20)]  # and the controller
+
+# passes
+groups = [hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=20)]

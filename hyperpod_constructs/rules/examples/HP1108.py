@@ -1,0 +1,33 @@
+import hyperpod_constructs as hp
+
+# fails
+groups = [
+    hp.InstanceGroup.compute(
+        "p5",
+        "ml.p5.48xlarge",
+        count=30,
+        capacity=hp.TrainingPlan(
+            "frontier",
+            count=30,  # <-- not a count that is sold
+            zone="usw2-az2",
+            starts="2026-12-07",
+            ends="2027-02-14",
+        ),
+    )
+]
+
+# passes
+groups = [
+    hp.InstanceGroup.compute(
+        "p5",
+        "ml.p5.48xlarge",
+        count=30,
+        capacity=hp.TrainingPlan(
+            "frontier",
+            count=32,
+            zone="usw2-az2",
+            starts="2026-12-07",
+            ends="2027-02-14",
+        ),
+    )
+]
