@@ -21,7 +21,7 @@ from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import Scripts
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.lifecycle import Lifecycle, script_file
-from hyperpod_constructs.tokens import UNKNOWN, is_token
+from hyperpod_constructs.tokens import UNKNOWN
 
 MOST_FILES: Final = 200
 MOST_BYTES: Final = 50_000_000
@@ -89,8 +89,11 @@ class LifecycleScripts:
         Raises:
             InvalidValue: if the address does not begin with `s3://`.
         """
-        if not is_token(uri) and not uri.startswith("s3://"):
-            raise InvalidValue(f"script address {uri!r} must begin with s3://")
+        if not uri.startswith("s3://"):
+            # Nodes are granted the bucket, so a token may stand in the address but not for all of it.
+            raise InvalidValue(
+                f"script address is {uri!r}", 'use s3://BUCKET/PREFIX, or f"s3://{bucket.bucket_name}/PREFIX"'
+            )
         if (on_create is None) == (on_init_complete is None):
             raise InvalidValue("existing scripts need on_create or on_init_complete, and not both")
         return cls(uri=uri, on_create=on_create, on_init_complete=on_init_complete)

@@ -193,6 +193,8 @@ class Network(Construct):
         check_block("vpc_cidr", vpc_cidr)
         for each in security_group_ids:
             check_id("security_group_ids", each, "sg")
+        if len(set(security_group_ids)) != len(security_group_ids):
+            raise InvalidValue(f"security_group_ids are {list(security_group_ids)!r}", "name each group once")
         if not subnets:
             raise InvalidValue("an imported network needs at least one subnet")
         return _ImportedNetwork(scope, id, vpc_id, subnets, vpc_cidr, security_group_ids, egress)

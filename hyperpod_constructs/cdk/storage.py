@@ -14,6 +14,7 @@ from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import MountTarget, given, lustre_configuration, repository_sync
 from hyperpod_constructs.cdk.network import LOCKED, Network
+from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import intent
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
@@ -25,7 +26,7 @@ from hyperpod_constructs.model.storage import (
     check_dns_name,
     check_mount_name,
 )
-from hyperpod_constructs.tokens import UNKNOWN
+from hyperpod_constructs.tokens import UNKNOWN, is_token
 
 KEPT = Retention(on_delete="RetainExceptOnCreate", on_replace="Retain")
 """Data outlives its stack and its replacement; the empty leftover of a failed first create does not."""
@@ -154,6 +155,8 @@ class LustreFileSystem(Construct):
         """One after the other: FSx processes one association at a time and throttles the rest."""
         made: list[fsx.CfnDataRepositoryAssociation] = []
         for repository in repositories:
+            if is_token(repository.folder):
+                raise InvalidValue("the folder of a repository is a token", "use text: logical ids are made of it")
             association = fsx.CfnDataRepositoryAssociation(
                 self,
                 f"Repository{str(repository.folder).replace('-', '--').replace('/', '-')}",

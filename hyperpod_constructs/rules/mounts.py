@@ -421,4 +421,6 @@ def _late_file_systems(deployment: Deployment, cluster: Cluster) -> Iterator[str
 
 def _has_script(group: InstanceGroup) -> bool:
     cycle = group.lifecycle
-    return isinstance(cycle, Lifecycle) and isinstance(cycle.on_create or cycle.on_init_complete, str)
+    return isinstance(cycle, Lifecycle) and any(
+        isinstance(script, str) for script in (cycle.on_create, cycle.on_init_complete)
+    )

@@ -146,6 +146,16 @@ def _ids(template: dict[str, Any], resource_type: str) -> list[str]:
 
 
 class TestArguments:
+    def test_a_security_group_is_named_once(self, stack: cdk.Stack) -> None:
+        with pytest.raises(hp.InvalidValue, match="name each group once"):
+            hp.Network.from_attributes(
+                stack,
+                "Network",
+                vpc_id="vpc-0123456789abcdef0",
+                subnets=[hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0")],
+                security_group_ids=["sg-0123456789abcdef0", "sg-0123456789abcdef0"],
+            )
+
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [

@@ -166,6 +166,20 @@ class TestTheNetworkUnderAFileSystem:
 
 
 class TestDataRepositories:
+    def test_the_folder_is_known_because_logical_ids_are_made_of_it(
+        self, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        folder = cdk.CfnParameter(stack, "Folder").value_as_string
+        link = hp.DataRepository(folder=folder, s3_uri="s3://datasets-111122223333/imagenet/")
+        with pytest.raises(hp.InvalidValue, match="folder of a repository is a token"):
+            hp.LustreFileSystem(
+                stack,
+                "Scratch",
+                network=network,
+                lustre=hp.Lustre(capacity_gib=4800, throughput_mbps_per_tib=500),
+                repositories=[link],
+            )
+
     def test_are_made_one_after_the_other(self, stack: cdk.Stack, network: hp.Network) -> None:
         hp.LustreFileSystem(
             stack,

@@ -214,7 +214,7 @@ class TestD04:
 class TestD05:
     @settled("synth")
     def test_field_report_D_05_an_address_begins_with_its_scheme(self) -> None:
-        with pytest.raises(hp.InvalidValue, match="must begin with s3://"):
+        with pytest.raises(hp.InvalidValue, match="use s3://BUCKET/PREFIX"):
             hp.LifecycleScripts.existing("sagemaker-x/lcs", on_create="a.sh")
         assert ids(of(Cluster=cluster("sagemaker-x/lcs"))) == ["HP5003"]
 

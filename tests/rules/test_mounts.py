@@ -396,6 +396,10 @@ class TestClustersWaitForTheirStorage:
         elsewhere = Association(path="Link", file_system="fs-01234567", repository=self.LINK.repository)
         assert self.of(frozenset({"Scratch"}), associations=(elsewhere,)) == []
 
+    def test_is_silent_on_scripts_that_are_not_known(self) -> None:
+        unknown = Lifecycle(source_uri=UNKNOWN, on_create=UNKNOWN, on_init_complete=UNKNOWN)
+        assert self.of(frozenset(), associations=(), mounts=UNKNOWN, lifecycle=unknown) == []
+
     def test_is_silent_where_nothing_mounts(self) -> None:
         assert self.of(frozenset(), mounts=()) == []
         scripts = Lifecycle(source_uri="s3://sagemaker-x/", on_create="on_create.sh")
