@@ -16,6 +16,7 @@ from tests.proof.emulator.aws import LOOPBACK, ROOT, Aws
 APP = Path(__file__).parent / "emulator" / "app.py"
 CLUSTER = "AWS::SageMaker::Cluster"
 NO_CAPACITY = "We currently do not have sufficient capacity for the requested instance type(s). Please try again."
+TIMED_OUT = "Exceeded attempts to wait (HandlerErrorCode: NotStabilized)"
 
 pytestmark = pytest.mark.proof
 
@@ -89,20 +90,21 @@ def test_the_first_deploy_brings_nodes_and_a_second_one_changes_nothing(
     assert ready.returncode == 0, ready.stderr
 
 
-def test_without_capacity_nothing_that_bills_is_left_in_the_cluster_stack_and_the_second_deploy_works(
-    aws: Aws, new: Callable[[str], Deployed]
+@pytest.mark.parametrize(("name", "message"), [("NoCapacity", NO_CAPACITY), ("TimedOut", TIMED_OUT)])
+def test_after_a_refused_cluster_nothing_that_bills_is_left_and_the_second_deploy_works(
+    aws: Aws, new: Callable[[str], Deployed], name: str, message: str
 ) -> None:
-    train = new("NoCapacity")
-    aws.play({"type": "AWS::SageMaker::Cluster", "operation": "create", "nth": 1, "message": NO_CAPACITY})
-    assert "do not have sufficient capacity" in train.deploy(fails=True)
-    assert train.status("NoCapacity") == "ROLLBACK_COMPLETE"
-    kept = train.resources("NoCapacity-Foundation")
-    left = {event["physical_id"] for event in aws.events() if event["stack"] == "NoCapacity"}
+    train = new(name)
+    aws.play({"type": CLUSTER, "operation": "create", "nth": 1, "message": message})
+    assert message in train.deploy(fails=True)
+    assert train.status(name) == "ROLLBACK_COMPLETE"
+    kept = train.resources(f"{name}-Foundation")
+    left = {event["physical_id"] for event in aws.events() if event["stack"] == name}
     left -= {event["physical_id"] for event in aws.events() if event["operation"] == "delete"}
     assert left == set()
     train.deploy()
     assert train.cluster()["ClusterStatus"] == "InService"
-    assert train.resources("NoCapacity-Foundation") == kept
+    assert train.resources(f"{name}-Foundation") == kept
 
 
 def test_a_foundation_that_fails_at_first_leaves_no_empty_file_system(aws: Aws, new: Callable[[str], Deployed]) -> None:
@@ -145,6 +147,37 @@ def test_the_cluster_comes_after_all_that_its_nodes_need_and_goes_before_it(
         if event["operation"] == "delete" and event["physical_id"] in physical
     ]
     assert gone.index(CLUSTER) < min(gone.index("AWS::IAM::Policy"), gone.index("AWS::IAM::Role"))
+
+
+def test_in_one_stack_nothing_but_dependencies_brings_the_cluster_last(
+    new: Callable[[str], Deployed], tmp_path: Path
+) -> None:
+    train = new("Alone")
+    (tmp_path / "on_init_complete.sh").write_text("#!/bin/bash\necho ready\n")
+    train.deploy(one_stack=True, scripts=str(tmp_path))
+    assert train.nodes() == ["controller", "p5", "p5", "p5", "p5"]
+    assert "Number of stacks with differences: 0" in train.run("diff", one_stack=True, scripts=str(tmp_path))
+
+
+def test_scripts_of_a_bucket_deployment_are_there_before_the_nodes(
+    new: Callable[[str], Deployed], tmp_path: Path
+) -> None:
+    train = new("Bucket")
+    (tmp_path / "on_init_complete.sh").write_text("#!/bin/bash\necho ready\n")
+    train.deploy(bucket_scripts=str(tmp_path))
+    assert train.nodes() == ["controller", "p5"]
+    train.run("destroy", "--all", "--force", bucket_scripts=str(tmp_path))
+    assert train.status("Bucket") is None
+
+
+def test_the_smallest_cluster_comes_and_goes_without_a_trace(aws: Aws, new: Callable[[str], Deployed]) -> None:
+    """The first deploy of a new account: examples/smoke.py as it stands."""
+    new("Smoke")
+    aws.cdk("deploy", "--all", "--require-approval", "never", app=ROOT / "examples/smoke.py")
+    assert aws.client("sagemaker").describe_cluster(ClusterName="Smoke")["ClusterStatus"] == "InService"
+    made = {event["physical_id"] for event in aws.events() if event["stack"].startswith("Smoke")}
+    aws.cdk("destroy", "--all", "--force", app=ROOT / "examples/smoke.py")
+    assert made <= {event["physical_id"] for event in aws.events() if event["operation"] == "delete"}
 
 
 def test_the_emulator_listens_on_the_loopback_only(aws: Aws) -> None:
@@ -218,7 +251,7 @@ def test_edited_scripts_reach_the_cluster_under_another_address(new: Callable[[s
     assert train.cluster()["ClusterArn"] == arn
 
 
-def test_another_training_plan_is_taken_in_place(aws: Aws, new: Callable[[str], Deployed]) -> None:
+def test_another_training_plan_is_taken_in_place(new: Callable[[str], Deployed]) -> None:
     train = new("Plans")
 
     def plan() -> str:

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_s3 as s3, aws_s3_deployment as s3_deployment
 
 import hyperpod_constructs as hp
 
@@ -40,6 +41,42 @@ def training(app: cdk.App, name: str) -> hp.SlurmTraining:
     )
 
 
+def in_one_stack(app: cdk.App, name: str) -> None:
+    """The same from constructs: nothing but dependencies decides what comes first."""
+    stack = cdk.Stack(app, name, env=cdk.Environment(account="111122223333", region="us-west-2"))
+    network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"])
+    lustre = hp.Lustre(capacity_gib=4800, throughput_mbps_per_tib=1000)
+    hp.Cluster(
+        stack,
+        "Cluster",
+        name=name,
+        network=network,
+        groups=[hp.InstanceGroup.controller("ml.m5.4xlarge"), compute("p5")],
+        mounts={"/fsx": hp.LustreFileSystem(stack, "Scratch", network=network, lustre=lustre)},
+        lifecycle=hp.LifecycleScripts.extended(SETTINGS["scripts"]),
+    )
+
+
+def with_scripts_in_a_bucket(app: cdk.App, name: str) -> None:
+    """Scripts that the CDK's bucket deployment puts into a bucket of the user's."""
+    stack = cdk.Stack(app, name, env=cdk.Environment(account="111122223333", region="us-west-2"))
+    bucket = s3.Bucket(stack, "Scripts", removal_policy=cdk.RemovalPolicy.DESTROY, auto_delete_objects=True)
+    source = s3_deployment.Source.asset(SETTINGS["bucket_scripts"])
+    upload = s3_deployment.BucketDeployment(
+        stack, "Upload", sources=[source], destination_bucket=bucket, destination_key_prefix="v1", prune=False
+    )
+    cluster = hp.Cluster(
+        stack,
+        "Cluster",
+        name=name,
+        network=hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"]),
+        groups=[hp.InstanceGroup.controller("ml.m5.4xlarge"), compute("p5", count=1)],
+        lifecycle=hp.LifecycleScripts.existing(f"s3://{bucket.bucket_name}/v1", on_init_complete="on_init_complete.sh"),
+    )
+    bucket.grant_read(cluster)
+    cluster.node.add_dependency(upload)
+
+
 def override(stack: cdk.Stack, resource_type: str, path: str, value: object) -> None:
     """Changes a property of every resource of a type, as an escape hatch does."""
     for each in stack.node.find_all():
@@ -48,7 +85,11 @@ def override(stack: cdk.Stack, resource_type: str, path: str, value: object) -> 
 
 
 app = cdk.App()
-for name in SETTINGS.get("names", ["Train"]):
+if SETTINGS.get("one_stack"):
+    in_one_stack(app, SETTINGS["names"].pop())
+if SETTINGS.get("bucket_scripts"):
+    with_scripts_in_a_bucket(app, SETTINGS["names"].pop())
+for name in SETTINGS["names"]:
     made = training(app, name)
     for where, (resource_type, path, value) in SETTINGS.get("overrides", {}).items():
         override(made.foundation if where == "foundation" else made, resource_type, path, value)  # type: ignore[arg-type]  # there is one

@@ -19,7 +19,7 @@ from ministack.services.cloudformation import engine, provisioners, stacks
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-from tests.proof.emulator import hyperpod, resources
+from tests.proof.emulator import buckets, hyperpod, resources
 from tests.proof.emulator.journal import Journal
 from tests.proof.emulator.registry import Registry
 
@@ -81,6 +81,7 @@ def main() -> None:
     resources.install(
         Registry(Path(os.environ["CFNLINT_SCHEMAS"]), os.environ["AWS_REGION"]), f"http://{LOOPBACK}:{port}"
     )
+    buckets.install()
     resources.watch(journal)
     provisioners._RESOURCE_HANDLERS = Handlers(provisioners._RESOURCE_HANDLERS, journal)
     stacks._topological_sort = eager
