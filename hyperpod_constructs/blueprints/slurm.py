@@ -24,11 +24,11 @@ from hyperpod_constructs.cdk.network import Egress, Network, NetworkModel
 from hyperpod_constructs.cdk.observability import ClusterNotices
 from hyperpod_constructs.cdk.storage import IFileSystem, file_system_model
 from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup
 from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.deployment import Deployment
-from hyperpod_constructs.model.field_types import check_fields
 from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.model.storage import DataRepository, Lustre
 from hyperpod_constructs.tokens import known
@@ -124,7 +124,7 @@ class SlurmTraining(cdk.Stack):
         check_whole("generation", generation, low=1, high=999)
         check_emails("alerts", alerts)
         if budget is not None:
-            check_fields("budget", budget)
+            check_fields("budget: ", budget)
         groups = [_with_health_checks(group) for group in groups]
         zones = _zones(zone, groups)
         slurm = Slurm() if slurm is None else slurm
@@ -236,8 +236,6 @@ def _concrete(*candidates: str | None) -> str | None:
 
 def _storage(storage: Lustre | IFileSystem | None) -> tuple[Lustre | None, IFileSystem | None]:
     """The file system to make, and the one that exists."""
-    if isinstance(storage, type) or not (storage is None or isinstance(storage, Lustre) or hasattr(storage, "target")):
-        raise InvalidValue(f"storage must be hp.Lustre(...) or a file system; got {storage!r}")
     return (storage, None) if isinstance(storage, Lustre) else (None, storage)
 
 

@@ -6,22 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from hyperpod_constructs.cdk._arguments import check_kind, check_list, check_names, check_texts
+from hyperpod_constructs.cdk._arguments import check_names
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
 from hyperpod_constructs.cdk.network import NetworkModel
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model
-from hyperpod_constructs.model.capacity import (
-    AutoPatch,
-    InstanceGroup,
-    OnDemand,
-    ScheduledUpdate,
-    Spot,
-    TrainingPlan,
-)
+from hyperpod_constructs.model.annotations import check, check_fields
+from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup, ScheduledUpdate, TrainingPlan
 from hyperpod_constructs.model.checks import check_name
-from hyperpod_constructs.model.field_types import check_fields
-from hyperpod_constructs.model.kubernetes import KubernetesConfig
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
 from hyperpod_constructs.model.storage import (
     FileSystem,
@@ -58,30 +50,22 @@ def cluster_model(
     Groups are sorted by name, so that their order in the code changes nothing.
 
     Raises:
-        InvalidValue: for arguments of the wrong kind and for fields that are arguments of the construct.
+        InvalidValue: for fields of a wrong type and for those that are arguments of the construct.
     """
-    if is_token(name) or name is None:
+    if is_token(name):
         raise InvalidValue("the name of a cluster must be known at synth: it keeps scripts and clusters apart")
     check_name("cluster name", name)
-    check_list("groups", groups, InstanceGroup)
     if not groups:
         raise InvalidValue("groups is empty: a Slurm cluster has at least a controller")
-    check_kind("slurm", slurm, Slurm)
-    check_kind("accounting", slurm.accounting, AccountingDatabase)
-    check_fields("slurm", slurm)
-    check_texts("tags", tags)
+    check_fields("slurm: ", slurm)
     _check_accounting(slurm)
-    if recovery not in {"Automatic", "None"}:
-        raise InvalidValue(f"recovery is {recovery!r}", "use 'Automatic' or the text 'None'")
-    check_kind("lifecycle", lifecycle, LifecycleScripts, Mapping)
-    for each in lifecycle.values() if isinstance(lifecycle, Mapping) else ():
-        check_kind("lifecycle", each, LifecycleScripts)
-    for where, file_system in mounts.items():
-        check_kind(f"mounts[{where!r}]", file_system, FileSystem, OpenZfs)
+    # A file system of anybody's making has a model of their making.
+    check("mounts", mounts, Mapping[str, FileSystem | OpenZfs])
     if not isinstance(lifecycle, LifecycleScripts):
         check_names("lifecycle", lifecycle, [str(group.name) for group in groups])
     for group in groups:
         _refuse_what_the_construct_sets(group)
+        _check_fields(f"group {group.name!r}: ", group)
     shared = tuple(_mount(where, file_system) for where, file_system in sorted(mounts.items()))
     return model.Cluster(
         path=path,
@@ -116,21 +100,27 @@ def _refuse_what_the_construct_sets(group: InstanceGroup) -> None:
     who = f"group {group.name!r}"
     if is_token(group.name):
         raise InvalidValue("the name of a group must be known at synth: logical ids are made of it")
-    _check_kinds(who, group)
     if group.lifecycle is not None:
         raise InvalidValue(f"{who}: scripts are an argument of the cluster: lifecycle={{{group.name!r}: ...}}")
     if group.placement is not None:
         raise InvalidValue(f"{who}: say zone=; subnets and security groups are those of the cluster's network")
     if group.execution_role is not None:
         raise InvalidValue(f"{who}: roles are an argument of the cluster: roles={{{group.name!r}: ...}}")
+
+
+def _check_fields(who: str, group: InstanceGroup) -> None:
     check_fields(who, group)
+    if isinstance(group.patching, AutoPatch) and group.patching.when == "DrainFirst":
+        raise InvalidValue(f"{who}patching DrainFirst is not in CloudFormation", "use WhenIdle or WhenAllIdle")
+    for mount in group.mounts if isinstance(group.mounts, list | tuple) else ():
+        _check_names(f"{who}mount {mount.path!r}", mount)
     if isinstance(group.capacity, TrainingPlan) and group.capacity.plan.startswith("arn:"):
         TrainingPlan.unchecked(group.capacity.plan)  # raises for what is no ARN of a plan
     if is_token(group.spares) or (group.spares and is_token(group.count)):
-        raise InvalidValue(f"{who}: spares are added to the count; both must then be known at synth")
+        raise InvalidValue(f"{who}spares are added to the count; both must then be known at synth")
     for volume in volumes_of(group):
         if volume.kms_key and not is_token(volume.kms_key) and not str(volume.kms_key).startswith("arn:"):
-            raise InvalidValue(f"{who}: volume key {volume.kms_key!r} must be an ARN, to be granted to the nodes")
+            raise InvalidValue(f"{who}volume key {volume.kms_key!r} must be an ARN, to be granted to the nodes")
 
 
 def _check_accounting(slurm: Slurm) -> None:
@@ -141,22 +131,6 @@ def _check_accounting(slurm: Slurm) -> None:
             raise InvalidValue(f"accounting secret_arn is {secret!r}", "use the ARN of the secret")
         if not database.endpoint:
             raise InvalidValue("accounting endpoint is empty", "use the host name of the database")
-
-
-def _check_kinds(who: str, group: InstanceGroup) -> None:
-    check_kind(f"{who}: capacity", group.capacity, OnDemand, Spot, TrainingPlan)
-    check_kind(f"{who}: kubernetes", group.kubernetes, KubernetesConfig)
-    check_kind(f"{who}: patching", group.patching, AutoPatch)
-    if isinstance(group.patching, AutoPatch) and group.patching.when == "DrainFirst":
-        raise InvalidValue(f"{who}: patching DrainFirst is not in CloudFormation: use WhenIdle or WhenAllIdle")
-    check_kind(f"{who}: scheduled_update", group.scheduled_update, ScheduledUpdate)
-    check_list(f"{who}: volumes", group.volumes, NodeVolume)
-    check_list(f"{who}: mounts", group.mounts, Mount)
-    for mount in group.mounts if isinstance(group.mounts, list | tuple) else ():
-        _check_names(f"{who}: mount {mount.path!r}", mount)
-    if group.health_checks is not None:
-        check_list(f"{who}: health_checks", group.health_checks, str)
-    check_kind(f"{who}: zone", group.zone, str)
 
 
 def _check_names(what: str, mount: Mount) -> None:
@@ -180,7 +154,7 @@ def zone_of(group: InstanceGroup) -> str | None:
 
 def volumes_of(group: InstanceGroup) -> tuple[NodeVolume, ...]:
     """The volumes of a group, as far as known."""
-    return group.volumes if isinstance(group.volumes, tuple) else ()
+    return tuple(group.volumes) if isinstance(group.volumes, list | tuple) else ()
 
 
 def has_rollback_alarms(group: InstanceGroup) -> bool:
@@ -195,5 +169,5 @@ def has_rollback_alarms(group: InstanceGroup) -> bool:
 
 def types_of(group: InstanceGroup) -> list[str]:
     """Every type that a group may have, as far as known."""
-    flexible = group.flexible_types if isinstance(group.flexible_types, tuple) else ()
+    flexible = group.flexible_types if isinstance(group.flexible_types, list | tuple) else ()
     return [name for name in (group.instance_type, *flexible) if isinstance(name, str)]

@@ -210,7 +210,7 @@ def _patching(group: InstanceGroup) -> sagemaker.CfnCluster.AutoPatchConfigPrope
     if patching is None:
         return None
     return _Cluster.AutoPatchConfigProperty(
-        patching_strategy=patching.when, deployment_config=_deployment(patching.rolling)
+        patching_strategy=given(patching.when), deployment_config=_deployment(patching.rolling)
     )
 
 

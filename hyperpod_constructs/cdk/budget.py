@@ -11,8 +11,8 @@ from constructs import Construct
 
 from hyperpod_constructs.cdk._arguments import check_topic, checked
 from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.budget import Budget
-from hyperpod_constructs.model.field_types import check_fields
 
 
 class ClusterBudget(Construct):
@@ -34,7 +34,7 @@ class ClusterBudget(Construct):
     @checked
     def __init__(self, scope: Construct, id: str, *, budget: Budget, topic_arn: str) -> None:
         """Makes the budget."""
-        check_fields("budget", budget)
+        check_fields("budget: ", budget)
         check_topic("topic_arn", topic_arn)
         if budget.usd_per_month is None:
             raise InvalidValue("a budget needs its limit: hp.Budget(usd_per_month=...)")

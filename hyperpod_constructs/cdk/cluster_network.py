@@ -18,7 +18,6 @@ from hyperpod_constructs.catalog import endpoints as endpoints_catalog
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.network import LOCKED, Egress, Network, NetworkModel, fabric_model
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_one_of
 from hyperpod_constructs.model.network import Subnet
 from hyperpod_constructs.planning.addresses import ZoneBlocks, blocks
 
@@ -75,7 +74,6 @@ class ClusterNetwork(Network):
         for endpoint in endpoints:
             if not _SERVICE.fullmatch(endpoint) or endpoint.startswith("com."):
                 raise InvalidValue(f"endpoint {endpoint!r} is no service", "use its short name, such as ssm or ecr.api")
-        check_one_of("egress", egress, ("nat", "closed"))
         if len(set(zones)) != len(zones) or not zones:
             raise InvalidValue(f"zones are {list(zones)!r}; give one or more different zone ids")
         plan = [blocks(cidr, zone) for zone in zones]

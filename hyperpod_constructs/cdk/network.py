@@ -14,8 +14,7 @@ from hyperpod_constructs.catalog import regions, zones
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import VpcIds
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_one_of
-from hyperpod_constructs.model.field_types import check_fields
+from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.network import Rule, SecurityGroup, Subnet, VpcPlacement, check_block, check_id
 from hyperpod_constructs.tokens import UNKNOWN, is_token
 
@@ -98,7 +97,7 @@ class ImportedSubnet:
     availability_zone: str | None = None
 
     def __post_init__(self) -> None:
-        check_fields("hp.ImportedSubnet", self)
+        check_fields("hp.ImportedSubnet: ", self)
         check_id("subnet_id", self.subnet_id, "subnet")
         check_block("subnet cidr", self.cidr)
         if self.zone is not None and not is_token(self.zone) and not regions.is_zone_id(self.zone):
@@ -188,7 +187,6 @@ class Network(Construct):
                 a new one.
             egress: What the new security group lets out: everything (`nat`), or HTTPS and itself (`closed`).
         """
-        check_one_of("egress", egress, ("nat", "closed"))
         check_id("vpc_id", vpc_id, "vpc")
         check_block("vpc_cidr", vpc_cidr)
         for each in security_group_ids:

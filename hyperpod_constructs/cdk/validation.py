@@ -17,14 +17,14 @@ import jsii
 from constructs import Construct, IConstruct
 
 from hyperpod_constructs import rules
-from hyperpod_constructs.cdk._arguments import check_texts, checked
+from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cloudformation import assembly
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.errors import InvalidCluster, InvalidValue, UnreadableTemplate
 from hyperpod_constructs.findings import Finding, Severity
 from hyperpod_constructs.model import template
+from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.deployment import Deployment
-from hyperpod_constructs.model.field_types import check_fields
 from hyperpod_constructs.tokens import without_tokens
 from hyperpod_constructs.version import VERSION
 
@@ -41,7 +41,7 @@ def refuse_errors(deployment: Deployment, acknowledged: Mapping[str, str] | None
         acknowledged: Reasons by rule id. Fatal findings cannot be acknowledged.
     """
     for file_system in deployment.file_systems:
-        check_fields(f"file system {file_system.path}", file_system)
+        check_fields(f"file system {file_system.path}: ", file_system)
     accepted = _reasons(acknowledged)
     errors = [
         finding
@@ -104,7 +104,6 @@ def record(scope: IConstruct, acknowledged: Mapping[str, str] | None) -> None:
 
 
 def _reasons(acknowledged: Mapping[str, str] | None) -> Mapping[str, str]:
-    check_texts("acknowledge", acknowledged)
     for rule, reason in (acknowledged or {}).items():
         if rule not in rules.RULES:
             raise InvalidValue(f"there is no rule {rule!r} to acknowledge; `hyperpod rules` lists them")

@@ -11,7 +11,14 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 from hyperpod_constructs.catalog import instances, limits
 from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_limit, check_name, check_one_of, check_several, check_whole
+from hyperpod_constructs.model.checks import (
+    check_limit,
+    check_name,
+    check_one_of,
+    check_several,
+    check_whole,
+    make_tuples,
+)
 from hyperpod_constructs.model.kubernetes import KubernetesConfig
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
@@ -201,7 +208,7 @@ class AutoPatch:
     Source: SageMaker API, ClusterPatchingStrategy (botocore 1.44.8); AWS::SageMaker::Cluster schema (2026-10-20).
     """
 
-    when: Literal["WhenIdle", "WhenAllIdle", "DrainFirst"]
+    when: Literal["WhenIdle", "WhenAllIdle", "DrainFirst"] | Unknown
     rolling: RollingUpdate | None = None
 
     def __post_init__(self) -> None:
@@ -294,6 +301,7 @@ class InstanceGroup:
     asked: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        make_tuples(self, "flexible_types", "partitions", "volumes", "mounts", "health_checks")
         check_name("group name", self.name)
         who = f"group {self.name!r}: "
         check_limit(who + "count", self.count, limits.INSTANCE_COUNT)
@@ -371,9 +379,7 @@ class InstanceGroup:
     ) -> InstanceGroup:
         described = instance_type if isinstance(instance_type, InstanceType) else None
         type_name = instance_type.name if isinstance(instance_type, InstanceType) else instance_type
-        given: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
-        }
+        given: dict[str, Any] = dict(options)
         return cls(
             name=name,
             instance_type=type_name,

@@ -50,3 +50,11 @@ def check_one_of(what: str, value: object, allowed: tuple[str, ...]) -> None:
     """Raises `InvalidValue` unless the value is one of the allowed; tokens and `None` pass."""
     if value is not None and not is_token(value) and value not in allowed:
         raise InvalidValue(f"{what} is {value!r}", f"use one of {', '.join(allowed)}")
+
+
+def make_tuples(value: object, *fields: str) -> None:
+    """Turns lists in fields of a frozen value into tuples: users write lists, and who reads the value wants tuples."""
+    for field in fields:
+        items = getattr(value, field)
+        if isinstance(items, list):
+            object.__setattr__(value, field, tuple(items))

@@ -180,9 +180,7 @@ class Deployment:
     invalid: tuple[Invalid, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     locations: Mapping[str, Location] = field(default_factory=dict)
-    _by_path: Mapping[tuple[type, str], object] = field(
-        init=False, repr=False, compare=False
-    )
+    _by_path: Mapping[tuple[type, str], object] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         nouns: tuple[Subnet | SecurityGroup | FileSystem | OtherFileSystem | Role | Key | Topic, ...]

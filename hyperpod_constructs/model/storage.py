@@ -8,7 +8,14 @@ from typing import Final, Literal, TypeAlias
 
 from hyperpod_constructs.catalog import limits, lustre
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_flag, check_limit, check_one_of, check_several, check_whole
+from hyperpod_constructs.model.checks import (
+    check_flag,
+    check_limit,
+    check_one_of,
+    check_several,
+    check_whole,
+    make_tuples,
+)
 from hyperpod_constructs.tokens import UNKNOWN, Unknown, is_token, known
 
 DeploymentType: TypeAlias = Literal["SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2"]
@@ -208,6 +215,7 @@ class DataRepository:
     batch_import: bool | Unknown = True
 
     def __post_init__(self) -> None:
+        make_tuples(self, "imports", "exports")
         check_flag("repository batch_import", self.batch_import)
         for events in (self.imports, self.exports):
             check_several("repository events", events)

@@ -237,16 +237,16 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"storage": hp.Lustre}, "storage must be hp.Lustre"),
-            ({"storage": "fs-1"}, "storage must be hp.Lustre"),
-            ({"alerts": "a@example.com"}, "alerts must be a list of text"),
-            ({"zone": 2}, "SlurmTraining: zone must be text; got 2, an int"),
-            ({"zone": None}, "zone must be text; got None"),
-            ({"env": "us-west-2"}, "env must be cdk.Environment or None; got 'us-west-2', a str"),
+            ({"storage": hp.Lustre}, "storage is the class Lustre itself; use hp.Lustre"),
+            ({"storage": "fs-1"}, "storage is 'fs-1', a str; use hp.Lustre"),
+            ({"alerts": "a@example.com"}, "alerts is 'a@example.com', a str; use a list of text"),
+            ({"zone": 2}, "SlurmTraining: zone is 2, an int; use text"),
+            ({"zone": None}, "zone is None; use text"),
+            ({"env": "us-west-2"}, "env is 'us-west-2', a str; use cdk.Environment or None"),
             ({"alerts": ["not an address"]}, "is no e-mail address"),
             ({"alerts": ["a@example.com", "a@example.com"]}, "an address twice"),
             ({"generation": 0}, "generation is 0; use 1 to 999"),
-            ({"budget": 1000}, "budget must be hp.Budget"),
+            ({"budget": 1000}, "budget is 1000, an int; use hp.Budget"),
             ({"budget": hp.Budget(services=(3,))}, r"budget: services\[0\] is 3, an int; use text"),  # type: ignore[arg-type]  # the point
             ({"budget": hp.Budget(), "alerts": []}, "a budget needs alerts"),
             (

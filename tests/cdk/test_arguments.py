@@ -16,7 +16,7 @@ from constructs import Construct
 
 import hyperpod_constructs as hp
 from hyperpod_constructs.cdk._arguments import checked
-from hyperpod_constructs.model.field_types import check_fields
+from hyperpod_constructs.model.annotations import check_fields
 
 TOKEN = "${Token[TOKEN.1]}"
 WRONG: list[object] = [object(), 1.5j, [object()], {"a": object()}, hp.Lustre]
@@ -128,8 +128,8 @@ def test_a_call_names_the_argument_its_type_and_what_is_wanted(name: str, argume
             message = str(refused.value)
             assert message.startswith(f"{name}: "), message
             assert f"{parameter}" in message, message
-            assert " must be " in message, message
-            assert "; got " in message, message
+            assert refused.value.wrong, message
+            assert refused.value.fix.startswith("use "), message
     assert len(stack.node.children) == before
 
 
@@ -138,7 +138,7 @@ def test_a_value_refuses_fields_of_a_wrong_type_in_our_words(name: str) -> None:
     for field in dataclasses.fields(VALUES[name]):
         for wrong in WRONG:
             with pytest.raises(hp.InvalidValue, match=r"\w"):
-                check_fields(name, VALUES[name](**{**SAMPLES.get(name, {}), field.name: wrong}))
+                check_fields(f"{name}: ", VALUES[name](**{**SAMPLES.get(name, {}), field.name: wrong}))
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -149,7 +149,7 @@ def test_every_text_of_a_value_may_be_or_hold_what_the_deploy_decides(name: str)
             continue
         for late in (TOKEN, f"prefix-{TOKEN}-suffix"):
             made = VALUES[name](**{**SAMPLES.get(name, {}), field: late})
-            check_fields(name, made)
+            check_fields(f"{name}: ", made)
             assert getattr(made, field) == late
 
 
@@ -168,7 +168,7 @@ class TestChecked:
             return "taken" if role else "none"
 
         assert [take(role), take(imported), take(None)] == ["taken", "taken", "none"]
-        with pytest.raises(hp.InvalidValue, match=r"role must be a role, for example iam\.Role\.from_role_arn"):
+        with pytest.raises(hp.InvalidValue, match=r"use a role, for example iam\.Role\.from_role_arn"):
             take(key)  # type: ignore[arg-type]  # the point
 
     def test_numbers_of_the_deploy_pass_and_truth_values_are_no_numbers(self) -> None:
@@ -177,9 +177,9 @@ class TestChecked:
             return count * share
 
         assert take(-1.8881545897087503e289, share=1) < 0  # type: ignore[arg-type]  # a token
-        with pytest.raises(hp.InvalidValue, match="count must be a whole number; got True, a bool"):
+        with pytest.raises(hp.InvalidValue, match="take: count is True, a bool; use a whole number"):
             take(True)  # noqa: FBT003  # the point
-        with pytest.raises(hp.InvalidValue, match="share must be a number; got '1', a str"):
+        with pytest.raises(hp.InvalidValue, match="share is '1', a str; use a number"):
             take(1, share="1")  # type: ignore[arg-type]  # the point
 
     def test_what_is_in_lists_and_dictionaries_is_looked_at(self) -> None:
@@ -188,11 +188,11 @@ class TestChecked:
             return len(paths) + len(names or {})
 
         assert take([Path()], {"a": "b"}) == 2
-        with pytest.raises(hp.InvalidValue, match=r"names\['a'\] must be text; got 1, an int"):
+        with pytest.raises(hp.InvalidValue, match=r"names\['a'\] is 1, an int; use text"):
             take(names={"a": 1})  # type: ignore[dict-item]  # the point
-        with pytest.raises(hp.InvalidValue, match="the keys of names must be text; got 1, an int"):
+        with pytest.raises(hp.InvalidValue, match="names: a key is 1, an int; use text"):
             take(names={1: "a"})  # type: ignore[dict-item]  # the point
-        with pytest.raises(hp.InvalidValue, match=r"paths holds '\.': each must be pathlib\.Path; got '\.', a str"):
+        with pytest.raises(hp.InvalidValue, match=r"paths\[0\] is '\.', a str; use pathlib\.Path"):
             take(["."])  # type: ignore[list-item]  # the point
 
     def test_a_long_value_is_cut(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import aws_cdk as cdk
@@ -284,26 +285,26 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"groups": None}, "groups must be a list of hp.InstanceGroup"),
+            ({"groups": None}, "groups is None; use a list of hp.InstanceGroup"),
             ({"groups": []}, "at least a controller"),
-            ({"groups": ["p5"]}, "groups holds 'p5'"),
-            ({"name": None}, "Cluster: name must be text; got None"),
+            ({"groups": ["p5"]}, r"groups\[0\] is 'p5', a str; use hp.InstanceGroup"),
+            ({"name": None}, "Cluster: name is None; use text"),
             ({"name": "my_cluster"}, "cluster name 'my_cluster' is not allowed"),
-            ({"roles": {"cpuu": ROLE}}, "roles names cpuu, but the groups are controller, cpu"),
-            ({"lifecycle": "./scripts"}, "lifecycle must be hp.LifecycleScripts or a dictionary"),
+            ({"roles": {"cpuu": ROLE}}, "roles names cpuu; use the names of groups: controller, cpu"),
+            ({"lifecycle": "./scripts"}, "use hp.LifecycleScripts or a dictionary"),
             ({"lifecycle": {"gpu": hp.LifecycleScripts.ami_only()}}, "lifecycle names gpu"),
-            ({"slurm": {}}, "slurm must be hp.Slurm"),
-            ({"slurm": hp.Slurm(accounting="db")}, "accounting must be hp.AccountingDatabase"),  # type: ignore[arg-type]  # the point
-            ({"recovery": "auto"}, "use 'Automatic' or the text 'None'"),
-            ({"recovery": None}, "recovery must be 'Automatic' or 'None'; got None"),
+            ({"slurm": {}}, "slurm is {}, a dict; use hp.Slurm"),
+            ({"slurm": hp.Slurm(accounting="db")}, "accounting is 'db', a str; use hp.AccountingDatabase"),  # type: ignore[arg-type]  # the point
+            ({"recovery": "auto"}, "recovery is 'auto', a str; use 'Automatic' or 'None'"),
+            ({"recovery": None}, "recovery is None; use 'Automatic' or 'None'"),
             ({"roles": {"cpu": "arn:aws:iam::111122223333:role/mine"}}, "from_role_arn"),
             ({"permissions_boundary": "arn:aws:iam::111122223333:policy/b"}, "from_managed_policy_arn"),
             ({"mounts": {"/fsx": hp.Lustre(capacity_gib=1200)}}, "from_attributes"),
-            ({"tags": {"cost": 1}}, r"tags\['cost'\] must be text; got 1, an int"),
-            ({"acknowledge": ["HP1107"]}, "acknowledge must be a dictionary"),
-            ({"lifecycle": {"cpu": "scripts"}}, r"lifecycle\['cpu'\] must be hp.LifecycleScripts"),
+            ({"tags": {"cost": 1}}, r"tags\['cost'\] is 1, an int; use text"),
+            ({"acknowledge": ["HP1107"]}, r"acknowledge is \['HP1107'\], a list; use a dictionary"),
+            ({"lifecycle": {"cpu": "scripts"}}, r"lifecycle\['cpu'\] is 'scripts', a str; use hp.LifecycleScripts"),
             ({"slurm": hp.Slurm(accounting=hp.AccountingDatabase(endpoint="db", secret_arn="x"))}, "ARN of the secret"),
-            ({"network": "vpc-1"}, "network must be hp.Network"),
+            ({"network": "vpc-1"}, "network is 'vpc-1', a str; use hp.Network"),
         ],
     )
     def test_of_the_wrong_kind_are_named(
@@ -317,15 +318,15 @@ class TestArguments:
         [
             (
                 {"capacity": "arn:aws:sagemaker:us-west-2:111122223333:training-plan/x"},
-                "capacity must be hp.OnDemand or",
+                "use hp.OnDemand or",
             ),
-            ({"capacity": hp.Spot}, "got the class Spot itself"),
-            ({"volumes": [{"size_gib": 1}]}, "volumes holds"),
-            ({"health_checks": "InstanceStress"}, "health_checks must be a list of text"),
+            ({"capacity": hp.Spot}, "capacity is the class Spot itself; use"),
+            ({"volumes": [{"size_gib": 1}]}, r"volumes\[0\] is {"),
+            ({"health_checks": "InstanceStress"}, "health_checks is 'InstanceStress', a str; use a list of text"),
             ({"lifecycle": 1}, "scripts are an argument of the cluster"),
             ({"execution_role": "arn"}, "roles are an argument of the cluster"),
             ({"placement": 1}, "say zone="),
-            ({"count": None}, "count is None, a NoneType; use a whole number"),
+            ({"count": None}, "count is None; use a whole number"),
             ({"spares": 2, "count": -1.8e289}, "must then be known at synth"),
             ({"volumes": (hp.NodeVolume(size_gib=1, kms_key="alias/x"),)}, "'alias/x' must be an ARN"),
         ],
@@ -352,6 +353,24 @@ class TestArguments:
     ) -> None:
         cluster(stack, network, groups=groups(capacity=hp.OnDemand()))
         assert group(stack, "cpu")["CapacityRequirements"] == {"OnDemand": {}}
+
+    def test_nodes_may_use_the_key_of_a_volume_in_a_list(self, stack: cdk.Stack, network: hp.Network) -> None:
+        key = "arn:aws:kms:us-west-2:111122223333:key/k"
+        nodes = hp.InstanceGroup(
+            name="cpu",
+            count=1,
+            instance_type="ml.c5.xlarge",
+            node_type="Compute",
+            partitions=["cpu"],  # type: ignore[arg-type]  # a list, as people write
+            volumes=[hp.NodeVolume(size_gib=1, kms_key=key)],  # type: ignore[arg-type]  # the point
+        )
+        cluster(stack, network, groups=[groups()[0], nodes])
+        assert key in str(of_type(synthesized(stack), "AWS::IAM::Policy"))
+
+    def test_a_file_system_of_anybodys_making_has_a_model(self, stack: cdk.Stack, network: hp.Network) -> None:
+        nothing = SimpleNamespace(target=None, model=None, subnet=None, associations=())
+        with pytest.raises(hp.InvalidValue, match=r"mounts\['/fsx'\] is None; use hp\.FileSystem"):
+            cluster(stack, network, mounts={"/fsx": nothing})
 
     def test_openzfs_is_mounted_by_its_dns_name(self, stack: cdk.Stack, network: hp.Network) -> None:
         home = hp.Mount(kind="openzfs", path="/home", file_system="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com")

@@ -159,11 +159,11 @@ class TestArguments:
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"zones": "usw2-az2"}, "zones must be a list of text; got 'usw2-az2'"),
+            ({"zones": "usw2-az2"}, "zones is 'usw2-az2', a str; use a list of text"),
             ({"zones": []}, "give one or more different zone ids"),
             ({"zones": ["usw2-az2", "usw2-az2"]}, "different zone ids"),
-            ({"egress": "NAT"}, "egress is 'NAT'; use one of nat, closed"),
-            ({"endpoints": "ssm"}, "endpoints must be a list of text"),
+            ({"egress": "NAT"}, "egress is 'NAT', a str; use 'nat' or 'closed'"),
+            ({"endpoints": "ssm"}, "endpoints is 'ssm', a str; use a list of text"),
             ({"endpoints": ["com.amazonaws.us-west-2.ssm"]}, "use its short name"),
             ({"cidr": "10.0.0.0/8"}, "use /16 to /22"),
             ({"zones": ["usw2-phx2-az1"]}, "local zone"),

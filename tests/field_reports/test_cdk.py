@@ -55,23 +55,23 @@ class TestTypes:
             (lambda: hp.Lustre(capacity_gib="1200"), "capacity is '1200'"),  # type: ignore[arg-type]  # the point
             (
                 lambda: hp.Network.from_attributes(stack, "N", vpc_id="vpc-1", subnets="subnet-1"),  # type: ignore[arg-type]  # the point
-                "Network.from_attributes: subnets must be a list of hp.ImportedSubnet; got 'subnet-1', a str",
+                "Network.from_attributes: subnets is 'subnet-1', a str; use a list of hp.ImportedSubnet",
             ),
             (
                 lambda: cluster(stack, network, groups=[{"name": "p5"}]),
-                "Cluster: groups holds {'name': 'p5'}: each must be hp.InstanceGroup; got {'name': 'p5'}, a dict",
+                "Cluster: groups[0] is {'name': 'p5'}, a dict; use hp.InstanceGroup",
             ),
             (
                 lambda: hp.LustreFileSystem(stack, "S", network=network, lustre={"capacity_gib": 1200}),  # type: ignore[arg-type]  # the point
-                "LustreFileSystem: lustre must be hp.Lustre; got {'capacity_gib': 1200}, a dict",
+                "LustreFileSystem: lustre is {'capacity_gib': 1200}, a dict; use hp.Lustre",
             ),
             (
                 lambda: hp.CheckpointBucket(stack, "B", key="alias/mine"),  # type: ignore[arg-type]  # the point
-                "CheckpointBucket: key must be a key, for example kms.Key.from_key_arn(scope, id, arn) or None",
+                "CheckpointBucket: key is 'alias/mine', a str; use a key, for example kms.Key.from_key_arn",
             ),
             (
                 lambda: hp.AlertTopic(None, "T", emails=[], publishers=[]),  # type: ignore[arg-type]  # the point
-                "AlertTopic: scope must be constructs.Construct; got None",
+                "AlertTopic: scope is None; use constructs.Construct",
             ),
         ]
         for make, message in wrong:
@@ -86,7 +86,7 @@ class TestTypes:
         late = cdk.CfnParameter(stack, "Late").value_as_string
         for text in (late, f"prefix-{late}"):
             hp.LustreFileSystem.from_attributes(dns_name=text, mount_name=text)
-            hp.LifecycleScripts.existing(text, on_create=text)
+            hp.LifecycleScripts.existing(f"s3://{text}", on_create=text)
             hp.DataRepository(folder=text, s3_uri=text)
         home = hp.Mount(kind="openzfs", path=f"/home/{late}", file_system=f"{late}.fsx.us-west-2.amazonaws.com")
         cluster(stack, network, groups=groups(mounts=(home,)), tags={"team": late, "owner": f"{late} & Co"})

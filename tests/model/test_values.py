@@ -248,3 +248,16 @@ class TestKubernetesConfig:
     def test_takes_labels_and_taints(self) -> None:
         taint = hp.Taint(key="gpu", effect="NoSchedule")
         assert hp.KubernetesConfig(labels={"team": "a"}, taints=(taint,)).taints == (taint,)
+
+
+class TestLists:
+    def test_count_as_tuples_wherever_a_value_is_made(self) -> None:
+        group = hp.InstanceGroup(
+            name="w",
+            count=1,
+            instance_type="ml.p5.48xlarge",
+            volumes=[hp.NodeVolume(size_gib=500)],  # type: ignore[arg-type]  # users write lists
+        )
+        assert group.volumes == (hp.NodeVolume(size_gib=500),)
+        with pytest.raises(hp.InvalidValue, match="repository event is 'SOMETIMES'"):
+            hp.DataRepository(folder="/d", s3_uri="s3://b/", imports=["SOMETIMES"])  # type: ignore[arg-type]  # the point
