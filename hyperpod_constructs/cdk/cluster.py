@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import cast
 
 import aws_cdk as cdk
 import jsii
@@ -22,6 +24,7 @@ from hyperpod_constructs.cdk._cluster_model import (
     volumes_of,
     zone_of,
 )
+from hyperpod_constructs.cdk.grants import Nodes
 from hyperpod_constructs.cdk.identity import NodeFeatures, NodeRoles
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts, PublishedScripts, publish
 from hyperpod_constructs.cdk.network import Network
@@ -97,7 +100,7 @@ class Cluster(Construct):
         self._slurm = Slurm() if slurm is None else slurm
         self._network = network
         self._zone = zone
-        self._granted: iam.Policy | None = None
+        self._nodes: Nodes | None = None
         lifecycle = LifecycleScripts.ami_only() if lifecycle is None else lifecycle
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
@@ -159,20 +162,26 @@ class Cluster(Construct):
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
-        """Who a grant to the cluster reaches: every group, through a policy that all roles have."""
-        return self._grants.grant_principal
+        """Who a grant to the cluster reaches: every group, see `Nodes`."""
+        if self._nodes is None:
+            # Made when they are first needed, each once.
+            grants = (cache(self._make_grants), cache(self._make_own_grants))
+            self._nodes = Nodes(self.roles.roles, *grants, self.cluster_arn)
+        return cast("iam.IPrincipal", self._nodes)
 
-    @property
-    def _grants(self) -> iam.Policy:
-        """What users grant to every node, made at the first grant.
+    def _make_grants(self) -> iam.Policy:
+        """What users grant to every node.
 
         A policy of its own: what a blueprint acknowledges of ours for cdk-nag must not cover it. All groups have it, so
         that a grant is one resource, which the cluster waits for.
         """
-        if self._granted is None:
-            self._granted = iam.Policy(self, "Grants", roles=list(self.roles.roles.values()))
-            self.resource.node.add_dependency(DependencyGroup(_resource_of(self._granted)))
-        return self._granted
+        policy = iam.Policy(self, "Grants", roles=list(self.roles.roles.values()))
+        self.resource.node.add_dependency(DependencyGroup(_resource_of(policy)))
+        return policy
+
+    def _make_own_grants(self) -> iam.Policy:
+        """Grants that name the cluster, which can therefore not wait for them."""
+        return iam.Policy(self, "OwnGrants", roles=list(self.roles.roles.values()))
 
     def role(self, group: str) -> iam.IRole:
         """The role of one group, for grants that the other groups must not have.

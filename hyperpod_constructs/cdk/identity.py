@@ -67,7 +67,7 @@ def statements(features: NodeFeatures, *, partition: str, region: str) -> list[d
                 "Effect": "Allow",
                 "Action": "s3:ListBucket",
                 "Resource": bucket,
-                "Condition": {"StringLike": {"s3:prefix": [below]}},
+                "Condition": {"StringLike": {"s3:prefix": [prefix, below] if prefix else [below]}},
             },
         ]
     if features.rollback_alarms:
