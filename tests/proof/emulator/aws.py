@@ -22,6 +22,7 @@ CDK: Final = ROOT / ".venv/bin/cdk"
 LOOPBACK: Final = "127.0.0.1"
 ACCOUNT: Final = "111122223333"
 REGION: Final = "us-west-2"
+_AT_MOTO: Final = ("FSX", "SAGEMAKER", "SERVICE_QUOTAS")
 _PATIENCE_SECONDS: Final = 60
 
 
@@ -35,7 +36,7 @@ class Aws:
     def __init__(self, folder: Path) -> None:
         """Chooses free ports."""
         self.folder = folder
-        self._gateway, self._sagemaker = _free_port(), _free_port()
+        self._gateway, self._moto = _free_port(), _free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -50,7 +51,7 @@ class Aws:
             "PYTHONPATH": str(ROOT),
             "BIND_HOST": LOOPBACK,
             "GATEWAY_PORT": str(self._gateway),
-            "SAGEMAKER_PORT": str(self._sagemaker),
+            "SAGEMAKER_PORT": str(self._moto),
             "MINISTACK_ACCOUNT_ID": ACCOUNT,
             "MINISTACK_REGION": REGION,
             "MOTO_ACCOUNT_ID": ACCOUNT,
@@ -72,7 +73,7 @@ class Aws:
     def _wait(self) -> None:
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while time.monotonic() < deadline and self._process and self._process.poll() is None:
-            if all(_listens(port) for port in (self._gateway, self._sagemaker)):
+            if all(_listens(port) for port in (self._gateway, self._moto)):
                 return
             time.sleep(0.1)
         self.stop()
@@ -93,7 +94,7 @@ class Aws:
     @property
     def ports(self) -> tuple[int, int]:
         """Where it listens, on the loopback only."""
-        return self._gateway, self._sagemaker
+        return self._gateway, self._moto
 
     @property
     def pid(self) -> int:
@@ -118,7 +119,7 @@ class Aws:
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_ENDPOINT_URL": gateway,
             "AWS_ENDPOINT_URL_S3": gateway,
-            "AWS_ENDPOINT_URL_SAGEMAKER": f"http://{LOOPBACK}:{self._sagemaker}",
+            **{f"AWS_ENDPOINT_URL_{service}": f"http://{LOOPBACK}:{self._moto}" for service in _AT_MOTO},
             "CDK_HOME": str(self.folder / "cdk-home"),  # the CLI keeps key and account together there
             "CDK_DISABLE_VERSION_CHECK": "1",
             "CDK_DISABLE_CLI_TELEMETRY": "true",
@@ -168,7 +169,7 @@ class Aws:
 
     def client(self, service: str) -> Any:  # clients of boto3 have no static type
         """A client of this account."""
-        port = self._sagemaker if service == "sagemaker" else self._gateway
+        port = self._moto if service == "sagemaker" else self._gateway
         return boto3.client(
             service,
             region_name=REGION,

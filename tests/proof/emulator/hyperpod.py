@@ -210,6 +210,11 @@ def install() -> None:
         del self.sagemaker_backend.clusters[cluster.cluster_name]
         return ActionResult({"ClusterArn": cluster.arn})
 
+    def events(self: Any) -> ActionResult:  # a response class of moto
+        _cluster(self.sagemaker_backend.clusters, self._get_param("ClusterName"))
+        return ActionResult({"Events": []})
+
+    response.list_cluster_events = events  # type: ignore[attr-defined]  # moto has none
     response.create_cluster = create  # type: ignore[method-assign]  # the point of this file
     response.update_cluster = update  # type: ignore[attr-defined]  # moto has none
     response.describe_cluster = describe  # type: ignore[method-assign]  # the point of this file

@@ -19,7 +19,7 @@ from ministack.services.cloudformation import engine, provisioners, stacks
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-from tests.proof.emulator import buckets, hyperpod, resources
+from tests.proof.emulator import account, buckets, hyperpod, resources
 from tests.proof.emulator.journal import Journal
 from tests.proof.emulator.registry import Registry
 
@@ -78,9 +78,9 @@ def main() -> None:
     """Serves until it is stopped."""
     journal = Journal(Path(os.environ["EMULATOR_JOURNAL"]))
     port = int(os.environ["SAGEMAKER_PORT"])
-    resources.install(
-        Registry(Path(os.environ["CFNLINT_SCHEMAS"]), os.environ["AWS_REGION"]), f"http://{LOOPBACK}:{port}"
-    )
+    registry = Registry(Path(os.environ["CFNLINT_SCHEMAS"]), os.environ["AWS_REGION"])
+    resources.install(registry, f"http://{LOOPBACK}:{port}")
+    account.install(registry, journal)
     buckets.install()
     resources.watch(journal)
     provisioners._RESOURCE_HANDLERS = Handlers(provisioners._RESOURCE_HANDLERS, journal)

@@ -63,6 +63,16 @@ def _attributes(schema: Schema, physical_id: str) -> dict[str, str]:
     return {name: values.get(name, physical_id) for name in schema.read_only if "/" not in name}
 
 
+def _client(service: str, endpoint: str) -> Any:  # clients of boto3 have no static type
+    return boto3.client(
+        service,
+        region_name=get_region(),
+        endpoint_url=endpoint,
+        aws_access_key_id=get_account_id(),
+        aws_secret_access_key="test",
+    )
+
+
 def _replacing(schema: Schema) -> tuple[str, ...]:
     """Names of the properties whose change replaces the resource, however little of them changes."""
     return tuple(path[0] for path in schema.create_only if len(path) == 1)
@@ -136,20 +146,25 @@ class SecurityGroupRule(Generic):
 
 
 class LustreFileSystem(Generic):
-    """A file system, with a network interface in its subnet."""
+    """A file system, with a network interface in its subnet; the request goes on to FSx."""
 
-    def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:
+    def __init__(self, schema: Schema, endpoint: str) -> None:
+        """Takes the schema and where FSx listens."""
+        super().__init__(schema)
+        self._endpoint = endpoint
+
+    def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:  # noqa: ARG002  # as ministack calls it
         """Makes a file system where its security groups let clients in."""
         if why := world.lustre_refusal(properties):
             raise ValueError(f"Resource handler returned message: {why}")
-        return super().create(logical_id, properties, stack)
-
-    def made(self, physical_id: str, properties: dict[str, Any]) -> None:
-        """Puts its network interface into the subnet."""
-        world.attach(physical_id, [*properties["SubnetIds"], *properties.get("SecurityGroupIds", ())])
+        request = self._schema.checked(properties)
+        made = _client("fsx", self._endpoint).create_file_system(**request)["FileSystem"]["FileSystemId"]
+        world.attach(made, [*request["SubnetIds"], *request.get("SecurityGroupIds", ())])
+        return made, _attributes(self._schema, made)
 
     def delete(self, physical_id: str, properties: dict[str, Any]) -> None:  # noqa: ARG002  # as ministack calls it
         """Deletes it, data and all."""
+        _client("fsx", self._endpoint).delete_file_system(FileSystemId=physical_id)
         world.INTERFACES.pop(physical_id, None)
 
 
@@ -162,20 +177,11 @@ class Cluster:
         self._endpoint = endpoint
         self.replacing = _replacing(schema)
 
-    def _client(self) -> Any:  # clients of boto3 have no static type
-        return boto3.client(
-            "sagemaker",
-            region_name=get_region(),
-            endpoint_url=self._endpoint,
-            aws_access_key_id=get_account_id(),
-            aws_secret_access_key="test",
-        )
-
     def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:
         """CreateCluster, and what happens while the first nodes start."""
         request = self._schema.checked(properties)
         name = request.get("ClusterName") or f"{stack}-{logical_id}-{_new_id('', stack, logical_id)[-12:]}"[:63]
-        client = self._client()
+        client = _client("sagemaker", self._endpoint)
         arn = client.create_cluster(**{**request, "ClusterName": name})["ClusterArn"]
         if why := world.refusal(request):
             # CloudFormation knows the id of what failed to stabilize and deletes it in the rollback.
@@ -203,19 +209,21 @@ class Cluster:
         ]
         settings = {key: value for key, value in request.items() if key not in {"VpcConfig", "Tags"}}
         settings["ClusterName"] = physical_id
-        self._client().update_cluster(**settings, **({"InstanceGroupsToDelete": gone} if gone else {}))
+        _client("sagemaker", self._endpoint).update_cluster(
+            **settings, **({"InstanceGroupsToDelete": gone} if gone else {})
+        )
         if why := world.refusal(request):
             raise ValueError(f"Resource handler returned message: {why} (HandlerErrorCode: NotStabilized)")
         return physical_id, {"ClusterArn": physical_id, "ClusterStatus": "InService"}
 
     def delete(self, physical_id: str, properties: dict[str, Any]) -> None:  # noqa: ARG002  # as ministack calls it
         """DeleteCluster."""
-        self._client().delete_cluster(ClusterName=physical_id)
+        _client("sagemaker", self._endpoint).delete_cluster(ClusterName=physical_id)
         world.INTERFACES.pop(physical_id, None)
 
 
-def install(registry: Registry, sagemaker_endpoint: str) -> None:
-    """Adds the handlers to ministack's.
+def install(registry: Registry, moto: str) -> None:
+    """Adds the handlers to ministack's; `moto` is where SageMaker and FSx listen.
 
     Raises:
         LookupError: if the registry lacks one of the types.
@@ -228,9 +236,9 @@ def install(registry: Registry, sagemaker_endpoint: str) -> None:
         if name in RULES:
             handler = SecurityGroupRule(schema)
         elif name == LUSTRE:
-            handler = LustreFileSystem(schema)
+            handler = LustreFileSystem(schema, moto)
         elif name == CLUSTER:
-            handler = Cluster(schema, sagemaker_endpoint)
+            handler = Cluster(schema, moto)
         provisioners._REPLACING_PROPERTIES[name] = handler.replacing
         provisioners._RESOURCE_HANDLERS[name] = {
             "create": handler.create,
