@@ -5,6 +5,7 @@ HyperPodError
 │   ├── InvalidValue      one field of one value can never be right
 │   └── InvalidCluster    .findings: everything wrong with a deployment
 ├── UnreadableTemplate    a file that is no CloudFormation template, or an assembly with a piece missing
+├── UnreadablePrices      a file that is no list of prices
 └── AccountError          AWS refused or failed a read
     ├── NotAllowed          .permission: what the account must allow for the read
     ├── NotInAccount        what was asked for is not there
@@ -59,6 +60,10 @@ class InvalidCluster(ConfigurationError):
 
 class UnreadableTemplate(HyperPodError):
     """A file or folder that cannot be read as CloudFormation; the message is one line for the user."""
+
+
+class UnreadablePrices(HyperPodError):
+    """A file that cannot be read as a list of prices; the message is one line for the user."""
 
 
 class AccountError(HyperPodError):

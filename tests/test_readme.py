@@ -55,7 +55,7 @@ def test_every_make_target_exists() -> None:
 
 
 def test_every_command_exists() -> None:
-    for command in set(re.findall(r"`hyperpod (\w+)", README)):
+    for command in set(re.findall(r"`hyperpod ([\w-]+)", README)):
         assert run("-m", "hyperpod_constructs.cli", command, "--help").returncode == 0, command
 
 

@@ -7,18 +7,35 @@ tells when work can start. A node is ready when it is `Running`: its lifecycle s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from hyperpod_constructs.account.gateway import DescribedCluster, DescribedGroup, Gateway
-from hyperpod_constructs.errors import AccountUnavailable, NotInAccount
+from hyperpod_constructs.account.gateway import DescribedCluster, DescribedGroup, Gateway, ListedNode
+from hyperpod_constructs.account.gateway.plans import TrainingPlans
+from hyperpod_constructs.account.plans import Offer
+from hyperpod_constructs.errors import AccountError, AccountUnavailable, NotInAccount
+from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.tokens import known
 
 RUNNING: Final = "Running"
 _OVER: Final = {"Failed", "Deleting"}
 _UNSETTLED: Final = {"Creating", "RollingBack"}
 """States in which AWS may still take away the nodes that run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What a template asks for in a group.
+
+    Attributes:
+        instances: Its instances, spares included.
+        spares: How many of them wait for a failure.
+    """
+
+    instances: int
+    spares: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +46,16 @@ class GroupStatus:
         group: What AWS says of the group.
         wanted: Nodes that must run; `None` where nobody asked for any.
         nodes: Number of nodes by status, sorted by status.
+        declared: What the template asks for; `None` without a template.
+        imaged: When the node whose image is the oldest got it; `None` without nodes. AWS gives no date of an image: it
+            is at least so old.
     """
 
     group: DescribedGroup
     wanted: int | None
     nodes: Mapping[str, int]
+    declared: Declared | None = None
+    imaged: datetime | None = None
 
     @property
     def running(self) -> int:
@@ -44,6 +66,33 @@ class GroupStatus:
     def reached(self) -> bool:
         """Whether as many nodes run as are wanted."""
         return self.wanted is None or self.running >= self.wanted
+
+    @property
+    def spares(self) -> int | None:
+        """Nodes that the group has beyond those that work needs; `None` where it is not known what work needs."""
+        needed = self._needed
+        return None if needed is None else max(0, self.group.target - needed)
+
+    @property
+    def spares_left(self) -> int | None:
+        """How many of the spares run; `None` where it is not known what work needs."""
+        needed = self._needed
+        return None if needed is None else max(0, self.running - needed)
+
+    @property
+    def drift(self) -> str | None:
+        """How the group differs from its template; `None` where it does not."""
+        if self.declared is None or self.declared.instances == self.group.target:
+            return None
+        return (
+            f"{self.group.name}: the template declares {self.declared.instances:,}, its target is {self.group.target:,}"
+        )
+
+    @property
+    def _needed(self) -> int | None:
+        if self.declared is not None:
+            return self.declared.instances - self.declared.spares
+        return self.wanted if self.wanted is not None and self.wanted < self.group.target else None
 
     @property
     def progress(self) -> str:
@@ -64,10 +113,18 @@ class ClusterStatus:
     Attributes:
         cluster: What AWS says of the cluster.
         groups: Its groups, in the order of AWS.
+        lacking: Groups that the template declares and the cluster lacks.
     """
 
     cluster: DescribedCluster
     groups: tuple[GroupStatus, ...]
+    lacking: tuple[str, ...] = ()
+
+    @property
+    def drift(self) -> tuple[str, ...]:
+        """How the cluster differs from its template."""
+        lacking = (f"{name}: the template declares it, and the cluster has no such group" for name in self.lacking)
+        return (*(group.drift for group in self.groups if group.drift), *lacking)
 
     @property
     def over(self) -> bool:
@@ -103,13 +160,20 @@ class Outcome:
     problem: str | None
 
 
-def look(gateway: Gateway, cluster: str, wanted: Mapping[str, int] | None) -> ClusterStatus:
+def look(
+    gateway: Gateway,
+    cluster: str,
+    wanted: Mapping[str, int] | None,
+    deployment: Deployment | None = None,
+) -> ClusterStatus:
     """Reads a cluster and its nodes.
 
     Args:
         gateway: The account.
         cluster: Name or ARN.
-        wanted: Number of nodes that must run, by name of their group; by default every group's target.
+        wanted: Number of nodes that must run, by name of their group; by default what the template declares without
+            its spares, else every group's target.
+        deployment: What a template declares.
 
     Raises:
         NotInAccount: if there is no such cluster, or it lacks a group that is wanted.
@@ -123,16 +187,67 @@ def look(gateway: Gateway, cluster: str, wanted: Mapping[str, int] | None) -> Cl
             f"cluster {described.name} has no group {' and no group '.join(unknown)}; "
             f"its groups are {', '.join(names) or 'none'}"
         )
-    nodes = Counter((node.group, node.status) for node in gateway.list_cluster_nodes(cluster))
+    nodes = gateway.list_cluster_nodes(cluster)
+    declared = {} if deployment is None else _declared(deployment, described)
     groups = (
-        GroupStatus(
-            group=group,
-            wanted=group.target if wanted is None else wanted.get(group.name),
-            nodes={status: number for (name, status), number in sorted(nodes.items()) if name == group.name},
-        )
+        _group(group, [node for node in nodes if node.group == group.name], wanted, declared.get(group.name))
         for group in described.groups
     )
-    return ClusterStatus(cluster=described, groups=tuple(groups))
+    return ClusterStatus(
+        cluster=described, groups=tuple(groups), lacking=tuple(name for name in declared if name not in names)
+    )
+
+
+def offers(
+    plans: TrainingPlans, cluster: DescribedCluster, now: datetime
+) -> tuple[dict[str, Offer], tuple[AccountError, ...]]:
+    """The training plans of a cluster's groups by ARN, and why those that lack could not be read.
+
+    Args:
+        plans: The plans of the account.
+        cluster: The cluster.
+        now: The time, with its zone.
+    """
+    found, failed = {}, []
+    for arn in dict.fromkeys(group.plan for group in cluster.groups if group.plan):
+        try:
+            found[arn] = Offer(plan=plans.described(arn), now=now)
+        except AccountError as error:
+            failed.append(error)
+    return found, tuple(failed)
+
+
+def _group(
+    group: DescribedGroup, nodes: Sequence[ListedNode], wanted: Mapping[str, int] | None, declared: Declared | None
+) -> GroupStatus:
+    default = group.target if declared is None else declared.instances - declared.spares
+    return GroupStatus(
+        group=group,
+        wanted=default if wanted is None else wanted.get(group.name),
+        nodes=dict(sorted(Counter(node.status for node in nodes).items())),
+        declared=declared,
+        imaged=min((node.imaged for node in nodes), default=None),
+    )
+
+
+def _declared(deployment: Deployment, described: DescribedCluster) -> dict[str, Declared]:
+    """What a template declares of a cluster, by name of the group; groups whose size is known at deploy are left out.
+
+    Raises:
+        NotInAccount: if the template has no such cluster.
+    """
+    # A name that only the deploy decides may be this one, where the template has no other cluster.
+    named = [cluster for cluster in deployment.clusters if known(cluster.name) == described.name]
+    unnamed = [cluster for cluster in deployment.clusters if known(cluster.name) is None]
+    clusters = named or (unnamed if len(deployment.clusters) == 1 else [])
+    if not clusters:
+        names = ", ".join(str(known(cluster.name) or "one without a name") for cluster in deployment.clusters)
+        raise NotInAccount(f"the template declares no cluster {described.name}; its clusters are {names or 'none'}")
+    return {
+        name: Declared(instances=instances, spares=group.spares)
+        for group in clusters[0].groups
+        if (name := known(group.name)) is not None and (instances := known(group.instances)) is not None
+    }
 
 
 def wait(

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from hyperpod_constructs.errors import AccountError, UnreadableTemplate
+from hyperpod_constructs.errors import AccountError, UnreadablePrices, UnreadableTemplate
 from hyperpod_constructs.version import VERSION
 
 DISTRIBUTION: Final = "hyperpod-constructs"
@@ -49,9 +49,11 @@ def _run(arguments: argparse.Namespace) -> int:
         # A terminal that cannot show a character of a user's file must not stop a check.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
     try:
-        code: int = importlib.import_module(f"hyperpod_constructs.cli.{arguments.command}").run(arguments)
+        code: int = importlib.import_module(f"hyperpod_constructs.cli.{arguments.command.replace('-', '_')}").run(
+            arguments
+        )
         sys.stdout.flush()
-    except (UnreadableTemplate, AccountError) as error:
+    except (UnreadableTemplate, UnreadablePrices, AccountError) as error:
         return _fail(str(error))
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -92,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="hyperpod",
         description="Checks and plans SageMaker HyperPod clusters from their templates, before anything is created. "
-        "It reads files only: no AWS account, no network, no Node; but `status` reads a running cluster.",
+        "Some commands read an AWS account, and say in their --help which permissions they need; none writes to one.",
         epilog="This is not AWS's own HyperPod client, which is called `hyp` (older versions: `hyperpod`).",
     )
     parser.add_argument("--version", action="version", version=f"hyperpod {VERSION} ({DISTRIBUTION})")
@@ -100,10 +102,20 @@ def _parser() -> argparse.ArgumentParser:
     check = _command(commands, "check", "find mistakes in templates: what will fail, lose data or waste money")
     _reads_path(check, formats=("text", "json", "sarif"))
     _reads_path(_command(commands, "cost", "cost per hour, with the source and date of every price"))
-    _reads_path(
-        _command(commands, "summary", "nodes, accelerators, addresses, cost, quotas and plan dates on one page")
+    summary = _command(commands, "summary", "nodes, accelerators, addresses, cost, quotas and plan dates on one page")
+    _reads_path(summary)
+    summary.add_argument(
+        "--preflight", metavar="FILE", help="what `preflight --write` wrote: quotas that the account has, and their use"
     )
+    _looks_ahead(_command(commands, "preflight", "whether the account is ready for a deployment; it is only read"))
+    _finds_zones(_command(commands, "zones", "in which zones of a Region the account is offered an instance type"))
+    _grants(_command(commands, "policy", "what IAM and KMS must allow for a deployment and for those who use it"))
+    _refreshes(_command(commands, "prices", "AWS's prices of today, for `cost` and `summary`"))
     _waits(_command(commands, "status", "whether the nodes of a running cluster are there; can wait until they are"))
+    _explains(_command(commands, "explain", "why a stack or a cluster failed, and what to do about it"))
+    _connects(_command(commands, "ssh-config", "the ssh configuration with which you reach the nodes of a cluster"))
+    _lists(_command(commands, "plans", "training plans of the account, as the line of code that uses each"))
+    _records(_command(commands, "snapshot", "what a running cluster is now, as JSON for a review"))
     rules = _command(commands, "rules", "the rules that `check` applies, and why")
     rules.add_argument("id", nargs="?", metavar="ID", help="show one rule, for example HP3001")
     _has_format(rules)
@@ -127,11 +139,73 @@ def _reads_path(command: argparse.ArgumentParser, formats: tuple[str, ...] = ("t
     _has_format(command, formats)
 
 
+def _looks_ahead(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 nothing stands in the way, 1 something does, or a check did not run to its end, 2 PATH or the "
+        "account cannot be read. `hyperpod policy --preflight` prints the permissions that it needs, all of them to "
+        "read; one that is missing is a warning."
+    )
+    command.add_argument("path", metavar="PATH", help=_PATH)
+    command.add_argument(
+        "--region", type=_region, help="Region of stacks that PATH gives none (default: that of the profile)"
+    )
+    command.add_argument("--profile", help="profile of the AWS configuration (default: what AWS's own tools would use)")
+    _has_duration(command, "--timeout", "60s", "how long each check may take")
+    command.add_argument(
+        "--write", metavar="FILE", help="write what was learned of the account to a file (JSON), for `summary`"
+    )
+    _has_format(command)
+
+
+def _finds_zones(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 there are some, 1 there is none, 2 the account cannot be read. Needs the permissions "
+        "ec2:DescribeInstanceTypeOfferings and ec2:DescribeAvailabilityZones."
+    )
+    command.add_argument("type", metavar="TYPE", type=_instance_type, help="an instance type, such as ml.p5.48xlarge")
+    _reads_account(command)
+
+
+def _grants(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 computed, 1 the app refused PATH, or the permissions of a type in it are not known, "
+        "2 PATH cannot be read or a file cannot be written"
+    )
+    command.add_argument("path", metavar="PATH", nargs="?", help=_PATH)
+    which = command.add_mutually_exclusive_group()
+    which.add_argument("--keys", action="store_true", help="the statements that each imported KMS key needs, and why")
+    which.add_argument("--personas", action="store_true", help="policies of administrator, operator and researcher")
+    which.add_argument(
+        "--preflight", action="store_true", help="the read-only policy of whoever runs `hyperpod preflight`; no PATH"
+    )
+    command.add_argument("--output", metavar="DIR", help="write each policy to a file in this folder, printing none")
+    command.add_argument(
+        "--region", type=_region, help="Region to assume where PATH does not say one, for example us-west-2"
+    )
+    _has_format(command)
+
+
+def _refreshes(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 written, 1 a Region has no price of HyperPod's instances, 2 the account or the file cannot be "
+        "read, or the file cannot be written. Needs the permission pricing:GetProducts. A file that HYPERPOD_PRICES "
+        "names comes before it; what an app synthesizes depends on neither."
+    )
+    command.add_argument("action", choices=["refresh"], help="read them from AWS's Price List")
+    command.add_argument(
+        "--region", type=_region, nargs="+", action="extend", required=True, metavar="REGION", help="Regions to price"
+    )
+    command.add_argument("--output", metavar="FILE", help="where to write them (default: the user's cache)")
+    command.add_argument("--profile", help="profile of the AWS configuration (default: what AWS's own tools would use)")
+    _has_format(command)
+
+
 def _waits(command: argparse.ArgumentParser) -> None:
     command.epilog = (
         "exit codes: 0 the nodes run, 1 they do not (yet), the cluster has failed or is gone, or the time is over, "
         "2 the account cannot be read, or has no such cluster or group. "
-        "Needs the permissions sagemaker:DescribeCluster and sagemaker:ListClusterNodes."
+        "Needs the permissions sagemaker:DescribeCluster and sagemaker:ListClusterNodes; the time that a plan has "
+        "left needs sagemaker:DescribeTrainingPlan too, and without it is left out and said to be."
     )
     command.add_argument("cluster", metavar="CLUSTER", help="name or ARN of the cluster")
     command.add_argument(
@@ -142,12 +216,81 @@ def _waits(command: argparse.ArgumentParser) -> None:
         metavar="GROUP=N",
         help="how many nodes must run, for example p5=30 (default: every group's target, which includes spares)",
     )
-    command.add_argument("--wait", action="store_true", help="look again until they run")
+    command.add_argument(
+        "--declared", metavar="PATH", help="a template or cdk.out: what it declares of the cluster, and its spares"
+    )
+    how = command.add_mutually_exclusive_group()
+    how.add_argument("--wait", action="store_true", help="look again until they run")
+    how.add_argument("--watch", action="store_true", help="look again until the cluster is gone, or you stop it")
     _has_duration(command, "--timeout", "3h", "with --wait, when to give up")
-    _has_duration(command, "--every", "30s", "with --wait, how long to pause between two looks")
-    command.add_argument("--region", type=_region, help="Region of the cluster (default: that of the profile)")
+    _has_duration(command, "--every", "30s", "with --wait or --watch, how long to pause between two looks")
+    _reads_account(command)
+
+
+def _explains(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 nothing failed, 1 something did, 2 the account cannot be read, in part or at all, or has no "
+        "such stack or cluster. Needs the permissions cloudformation:DescribeStackEvents, sagemaker:DescribeCluster, "
+        "sagemaker:ListClusterEvents, sagemaker:DescribeClusterEvent, logs:DescribeLogGroups, logs:DescribeLogStreams "
+        "and logs:GetLogEvents; what one that is missing hides is said."
+    )
+    command.add_argument("subject", metavar="STACK|CLUSTER", help="name or ARN of a stack or of a cluster")
+    _has_duration(command, "--since", "24h", "how far back to look for events of the cluster")
+    command.add_argument(
+        "--lines", type=_lines, default=20, metavar="N", help="how many last lines of a node's log (default: 20)"
+    )
+    _reads_account(command)
+
+
+def _connects(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 written, 1 no node runs, 2 the account cannot be read, or has no such cluster. Needs the "
+        "permissions sagemaker:DescribeCluster and sagemaker:ListClusterNodes; connecting needs the AWS CLI, its "
+        "session-manager-plugin and ssm:StartSession."
+    )
+    command.add_argument("cluster", metavar="CLUSTER", help="name or ARN of the cluster")
+    command.add_argument(
+        "--user", type=_user, help="user on the nodes (default: ubuntu on Slurm, what ssh takes by itself on EKS)"
+    )
+    _reads_account(command)
+
+
+def _lists(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 listed, 2 the account cannot be read, in part or at all. Needs the permissions "
+        "sagemaker:ListTrainingPlans and sagemaker:DescribeTrainingPlan."
+    )
+    command.add_argument("action", choices=["list"], help="list them")
+    _reads_account(command)
+
+
+def _records(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 complete, 2 the account cannot be read, in part or at all, or has no such cluster; FILE is "
+        "written only when the snapshot is complete. Needs the permissions sagemaker:DescribeCluster, "
+        "sagemaker:ListClusterNodes, sagemaker:ListClusters, sagemaker:DescribeTrainingPlan, fsx:DescribeFileSystems, "
+        "cloudwatch:GetMetricData, servicequotas:ListServiceQuotas and servicequotas:ListAWSDefaultServiceQuotas."
+    )
+    command.add_argument("cluster", metavar="CLUSTER", help="name or ARN of the cluster")
+    command.add_argument(
+        "--redact", action="store_true", help="replace account ids, addresses and names of people, equal ones equally"
+    )
+    command.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
+    command.add_argument(
+        "--file-system",
+        action="append",
+        type=_file_system,
+        default=[],
+        metavar="ID",
+        help="a Lustre file system that scripts mount, and the cluster's groups do not name",
+    )
+    _reads_account(command, formats=("json",))
+
+
+def _reads_account(command: argparse.ArgumentParser, formats: tuple[str, ...] = ("text", "json")) -> None:
+    command.add_argument("--region", type=_region, help="Region to read (default: that of the profile)")
     command.add_argument("--profile", help="profile of the AWS configuration (default: what AWS's own tools would use)")
-    _has_format(command)
+    _has_format(command, formats)
 
 
 def _has_duration(command: argparse.ArgumentParser, option: str, default: str, does: str) -> None:
@@ -156,7 +299,9 @@ def _has_duration(command: argparse.ArgumentParser, option: str, default: str, d
 
 
 def _has_format(command: argparse.ArgumentParser, formats: tuple[str, ...] = ("text", "json")) -> None:
-    command.add_argument("--format", choices=formats, default="text", help="how to write the answer (default: text)")
+    default = formats[0]
+    help_text = f"how to write the answer (default: {default})"
+    command.add_argument("--format", choices=formats, default=default, help=help_text)
 
 
 def _region(text: str) -> str:
@@ -164,6 +309,12 @@ def _region(text: str) -> str:
 
     if regions.partition(text) is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a Region; use one such as us-west-2")
+    return text
+
+
+def _instance_type(text: str) -> str:
+    if re.fullmatch(r"(ml\.)?[a-z0-9-]{1,30}\.[a-z0-9-]{1,30}", text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an instance type; use one such as ml.p5.48xlarge")
     return text
 
 
@@ -179,3 +330,21 @@ def _seconds(text: str) -> int:
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a length of time; use one such as 90s, 45m or 3h")
     return int(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def _lines(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]{0,2}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of lines; use 1 to 999")
+    return int(text)
+
+
+def _user(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the name of a user on a node; use one such as ubuntu")
+    return text
+
+
+def _file_system(text: str) -> str:
+    if not re.fullmatch(r"fs-[0-9a-f]{8,}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a file system; use an id such as fs-0123456789abcdef0")
+    return text

@@ -7,6 +7,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Collection, Sequence
+from datetime import timedelta
 from typing import Final
 
 from hyperpod_constructs.findings import Severity
@@ -76,6 +77,15 @@ def table(rows: Sequence[Sequence[str]], *, indent: str = "  ", right: Collectio
 def plural(count: int, noun: str, plural_noun: str | None = None) -> str:
     """`1 node`, `2 nodes`, `1,024 nodes`."""
     return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"
+
+
+def span(time: timedelta) -> str:
+    """The two largest units of a length of time: `12 d 3 h`, `3 h 20 min`, `4 min`; nothing is shorter than 0 min."""
+    minutes = max(0, int(time.total_seconds()) // 60)
+    days, hours = minutes // 1_440, minutes // 60 % 24
+    if days:
+        return f"{days:,} d {hours} h"
+    return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
 
 
 MARGIN: Final = 16

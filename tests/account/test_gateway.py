@@ -1,36 +1,54 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import subprocess
 import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import botocore.session
 import pytest
-from botocore import UNSIGNED, exceptions as botocore_errors, xform_name
+from botocore import UNSIGNED, exceptions as botocore_errors
 from botocore.config import Config
 
 from hyperpod_constructs.account import gateway
-from hyperpod_constructs.account.gateway import READS, Gateway, ListedNode
+from hyperpod_constructs.account.gateway import Gateway, ListedNode, Reader
 from hyperpod_constructs.errors import AccountError, AccountUnavailable, NotInAccount
 from tests.account.conftest import Account, group, node
 
-RING = Path(gateway.__file__).parent
+PARTS = sorted(Path(gateway.__file__).parent.glob("*.py"))
+READ_ONLY = ("Describe", "List", "Get", "Search", "Filter", "Head")
+
+
+def readers() -> list[type[Reader]]:
+    """Every reader of the package, one for each service."""
+    for part in PARTS:
+        importlib.import_module(f"{gateway.__name__}.{part.stem}" if part.stem != "__init__" else gateway.__name__)
+    return sorted(Reader.__subclasses__(), key=lambda reader: reader.__name__)
 
 
 class TestReadsOnly:
-    def test_every_operation_that_the_ring_calls_is_a_describe_or_a_list(self, account: Account) -> None:
-        called = {call for file in RING.glob("*.py") for call in _calls(ast.parse(file.read_text()))}
-        operations = {xform_name(name): name for name in account.gateway._sagemaker.meta.service_model.operation_names}
-        assert {operations[call] for call in called} == set(READS)
-        assert [name for name in READS if not name.startswith(("Describe", "List"))] == []
+    @pytest.mark.parametrize("reader", readers())
+    def test_a_service_is_asked_only_for_what_changes_nothing(self, reader: type[Reader]) -> None:
+        assert [name for name in reader.READS if not name.startswith(READ_ONLY)] == []
 
-    def test_sagemaker_is_the_only_service(self) -> None:
-        trees = [ast.parse(file.read_text()) for file in RING.glob("*.py")]
-        made = [n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "client"]
-        services = [ast.unparse(n) for tree in trees for n in ast.walk(tree) if _makes_a_client(n)]
-        assert len(made) == 1
-        assert [service.split("'")[1] for service in services] == ["sagemaker"]
+    @pytest.mark.parametrize("reader", readers())
+    def test_what_is_listed_exists_and_is_what_is_called(self, reader: type[Reader]) -> None:
+        model = botocore.session.get_session().get_service_model(reader.SERVICE)
+        assert set(reader.READS) - set(model.operation_names) == set()
+        assert set(_calls(ast.parse(inspect.getsource(reader)))) == set(reader.READS)
+
+    def test_what_is_not_listed_cannot_be_called(self, account: Account) -> None:
+        with pytest.raises(KeyError, match="DeleteCluster"):
+            account.gateway._read("DeleteCluster", ClusterName="Frontier")
+
+    def test_nothing_is_called_on_a_client_but_by_the_two_kinds_of_read(self) -> None:
+        parts = [part for part in PARTS if part.stem != "session"]
+        assert [part.name for part in parts if "._client" in part.read_text() or _imports_boto3(part)] == []
 
     def test_boto3_is_loaded_only_when_an_account_is_opened(self) -> None:
         code = """
@@ -42,19 +60,16 @@ print(sorted({"boto3", "botocore"} & set(sys.modules)))
         assert found.stdout == "[]\n"
 
 
-def _calls(tree: ast.AST) -> set[str]:
-    """What is called on a client, through a paginator or directly."""
-    found = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and _is_client(n.value)}
-    pages = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func).endswith(".get_paginator")]
-    return found - {"get_paginator"} | {ast.literal_eval(call.args[0]) for call in pages}
+def _calls(tree: ast.AST) -> Iterator[str]:
+    """Operations that a reader names in calls of its own methods: always written out, so that they can be listed."""
+    for call in ast.walk(tree):
+        match call:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self")), args=[ast.Constant(value=str(operation)), *_]):
+                yield operation
 
 
-def _is_client(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "_sagemaker"
-
-
-def _makes_a_client(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "client"
+def _imports_boto3(part: Path) -> bool:
+    return any(line.lstrip().startswith(("import boto", "from boto")) for line in part.read_text().splitlines())
 
 
 class TestDescribeCluster:
@@ -94,9 +109,16 @@ class TestListClusterNodes:
         last = {"ClusterNodeSummaries": [node("login", "Pending")]}
         account.stub.add_response("list_cluster_nodes", last, {**asked, "NextToken": "more"})
         assert account.gateway.list_cluster_nodes("Frontier") == (
-            ListedNode(group="p5", status="Running"),
-            ListedNode(group="login", status="Pending"),
+            _listed("p5", "Running"),
+            _listed("login", "Pending"),
         )
+
+
+def _listed(group: str, status: str) -> ListedNode:
+    launched = datetime(2026, 12, 7, tzinfo=UTC)
+    return ListedNode(
+        group=group, status=status, instance="i-0123456789abcdef0", launched=launched, imaged=launched, message=None
+    )
 
 
 class TestAnErrorOfAws:
@@ -151,7 +173,7 @@ def raising(account: Account, error: Exception) -> None:
     def fail(**_: Any) -> None:
         raise error
 
-    account.gateway._sagemaker.meta.events.register("provide-client-params.sagemaker", fail)
+    account.gateway._client.meta.events.register("provide-client-params.sagemaker", fail)
 
 
 class TestAnErrorBeforeAws:

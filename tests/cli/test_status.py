@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
 
 import boto3
 import pytest
@@ -9,9 +12,19 @@ from moto import mock_aws
 
 from hyperpod_constructs.account import gateway
 from hyperpod_constructs.cli import status
-from tests.account.conftest import Account, group
-from tests.cli.conftest import Run
+from tests.account.conftest import Account, freeze, group, plan
+from tests.cli.conftest import CLUSTER, Run
 
+PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/frontier"
+ON_PLAN = {
+    "TrainingPlanArn": PLAN,
+    "TrainingPlanStatus": "Active",
+    "CurrentImageId": "ami-0123456789abcdef0",
+    "CurrentImageReleaseVersion": "1.2.3",
+    "ImageVersionStatus": "UpdateAvailable",
+    "LifeCycleConfig": {"SourceS3Uri": "s3://bucket/scripts/0123456789abcdef"},
+}
+"""What a group on a training plan has, as DescribeCluster shows it."""
 PRINTED = "hyperpod status Frontier --wait --nodes controller=1 login=1 p5=30 --region us-west-2"
 """The output of our stacks, as it is typed."""
 
@@ -20,12 +33,12 @@ PRINTED = "hyperpod status Frontier --wait --nodes controller=1 login=1 p5=30 --
 def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Account]:
     """The account that the command opens; time passes without anybody waiting for it."""
     account, now = Account(), [0.0]
-    monkeypatch.setattr(gateway, "connect", lambda **_: account.gateway)
+    monkeypatch.setattr(gateway, "sign_in", lambda **_: account)
+    freeze(monkeypatch, status)
     monkeypatch.setattr(status, "monotonic", lambda: now[0])
     monkeypatch.setattr(status, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
-    with account.stub:
-        yield account
-    account.stub.assert_no_pending_responses()
+    yield account
+    account.assert_everything_was_asked_for()
 
 
 def frontier(account: Account, running: int, pending: int = 0, **fields: str) -> None:
@@ -44,6 +57,7 @@ class TestTheLineThatStacksPrint:
         frontier(account, running=0, ClusterStatus="InService")
         frontier(account, running=12, pending=18)
         frontier(account, running=30, pending=2)
+        pending = "2 Pending, 30 Running"
         result = run(*shlex.split(PRINTED)[1:])
         assert result.code == 0
         assert result.err.splitlines() == [
@@ -53,10 +67,10 @@ class TestTheLineThatStacksPrint:
         ]
         assert result.out.splitlines() == [
             "cluster Frontier in us-west-2: InService",
-            "  group       type            wanted  running  current  target  status     plan    nodes",
-            "  controller  ml.m5.4xlarge        1        1        1       1  InService  -       1 Running",
-            "  login       ml.m5.2xlarge        1        1        1       1  InService  -       1 Running",
-            "  p5          ml.p5.48xlarge      30       30       32      32  InService  Active  2 Pending, 30 Running",
+            "  group       type            wanted  running  spares  current  target  status     plan    nodes",
+            "  controller  ml.m5.4xlarge        1        1       -        1       1  InService  -       1 Running",
+            "  login       ml.m5.2xlarge        1        1       -        1       1  InService  -       1 Running",
+            "  p5          ml.p5.48xlarge      30       30  0 of 2       32      32  InService  Active  " + pending,
             "ready",
         ]
 
@@ -119,10 +133,11 @@ class TestWithoutWaiting:
 class TestJson:
     def test_has_exactly_the_documented_keys(self, run: Run, account: Account) -> None:
         account.has(
-            group("p5", 32, CurrentCount=2, Status="Creating", TrainingPlanStatus="Active"),
+            group("p5", 32, CurrentCount=2, Status="Creating", **ON_PLAN),
             nodes={"p5": ["Running", "DeepHealthCheckInProgress"]},
             FailureMessage="a reason",
         )
+        account.answers("sagemaker", "describe_training_plan", plan("frontier"), {"TrainingPlanName": PLAN})
         result = run("status", "Frontier", "--nodes", "p5=30", "--format", "json")
         assert result.code == 1
         assert result.data == {
@@ -132,17 +147,35 @@ class TestJson:
             "failure_message": "a reason",
             "ready": False,
             "problem": "p5 Creating 1 of 30 (1 DeepHealthCheckInProgress)",
+            "drift": [],
+            "denied": [],
             "groups": [
                 {
                     "name": "p5",
                     "instance_type": "ml.p5.48xlarge",
+                    "declared": None,
                     "wanted": 30,
                     "running": 1,
+                    "spares": 2,
+                    "spares_left": 0,
                     "current": 2,
                     "target": 32,
                     "status": "Creating",
-                    "plan_status": "Active",
                     "nodes": {"DeepHealthCheckInProgress": 1, "Running": 1},
+                    "image": {
+                        "id": "ami-0123456789abcdef0",
+                        "release": "1.2.3",
+                        "status": "UpdateAvailable",
+                        "on_nodes_since": "2026-12-07T00:00:00+00:00",
+                    },
+                    "scripts": "s3://bucket/scripts/0123456789abcdef",
+                    "plan_status": "Active",
+                    "plan": {
+                        "name": "frontier",
+                        "status": "Active",
+                        "arrives": None,
+                        "leaves": "2027-02-14T10:30:00+00:00",
+                    },
                 }
             ],
         }
@@ -152,6 +185,138 @@ class TestJson:
         frontier(account, running=32)
         data = run("status", "Frontier", "--wait", "--format", "json").data
         assert (data["ready"], data["problem"]) == (True, None)
+
+
+class TestWhatNodesHave:
+    def test_is_told_by_group_where_aws_says(self, run: Run, account: Account) -> None:
+        account.has(group("login", 1), group("p5", 1, **ON_PLAN), nodes={"p5": ["Running"], "login": ["Running"]})
+        account.answers("sagemaker", "describe_training_plan", plan("frontier"))
+        assert run("status", "Frontier").out.splitlines()[4:-1] == [
+            "  group  image                    on nodes for  scripts for new nodes  plan",
+            "  login  -                        -             -                      -",
+            "  p5     1.2.3 (UpdateAvailable)  34 d 10 h     0123456789abcdef       frontier: nodes leave in 35 d 0 h",
+        ]
+
+    def test_scripts_without_a_hash_are_shown_by_their_folder(self, run: Run, account: Account) -> None:
+        lifecycle = {"SourceS3Uri": "s3://sagemaker-scripts/base-config/", "OnCreate": "on_create.sh"}
+        account.has(group("p5", 1, LifeCycleConfig=lifecycle), nodes={"p5": ["Running"]})
+        assert "s3://sagemaker-scripts/base-config/" in run("status", "Frontier").out
+
+    @pytest.mark.parametrize(
+        ("changed", "shown"),
+        [
+            (
+                {"StartTime": datetime(2027, 1, 13, 11, 30, tzinfo=UTC), "ReservedCapacitySummaries": []},
+                "arrive in 3 d 1 h",
+            ),
+            (
+                {"EndTime": datetime(2027, 1, 10, 10, 45, tzinfo=UTC), "ReservedCapacitySummaries": []},
+                "are being ended",
+            ),
+            (
+                {"EndTime": datetime(2027, 1, 9, tzinfo=UTC), "ReservedCapacitySummaries": [], "Status": "Expired"},
+                "Expired",
+            ),
+        ],
+    )
+    def test_the_plan_says_what_comes_next(
+        self, run: Run, account: Account, changed: dict[str, Any], shown: str
+    ) -> None:
+        account.has(group("p5", 0, **ON_PLAN))
+        account.answers("sagemaker", "describe_training_plan", plan("frontier", **changed))
+        assert shown in run("status", "Frontier").out
+
+    def test_a_plan_that_may_not_be_read_is_said_and_changes_no_exit_code(self, run: Run, account: Account) -> None:
+        account.has(group("p5", 1, **ON_PLAN), nodes={"p5": ["Running"]})
+        account.refuses("sagemaker", "describe_training_plan")
+        result = run("status", "Frontier")
+        assert (result.code, result.out.splitlines()[-1]) == (0, "ready")
+        assert "no permission for sagemaker:DescribeTrainingPlan in us-west-2" in result.err
+
+
+class TestDeclared:
+    SPARES = CLUSTER.replace(
+        "  Train:\n", '  Train:\n    Metadata: {"hyperpod:intent": {"groups": {"p5": {"spares": 1}}}}\n'
+    )
+
+    def train(self, account: Account, target: int = 4, running: int = 4) -> None:
+        groups = [group("controller", 1, InstanceType="ml.m5.4xlarge"), group("p5", target)]
+        account.has(*groups, nodes={"controller": ["Running"], "p5": ["Running"] * running}, ClusterName="train")
+
+    def test_stands_beside_target_and_current_with_the_spares_that_are_left(self, run: Run, account: Account) -> None:
+        self.train(account)
+        result = run("status", "train", "--declared", "train.yaml", train_yaml=self.SPARES)
+        assert [line.partition("  InService")[0] for line in result.out.splitlines()[1:4]] == [
+            "  group       type            declared  wanted  running  spares  current  target  status     plan  nodes",
+            "  controller  ml.m5.4xlarge          1       1        1       -        1       1",
+            "  p5          ml.p5.48xlarge         4       3        4  1 of 1        4       4",
+        ]
+        assert (result.code, result.err) == (0, "")
+
+    def test_work_does_not_wait_for_spares(self, run: Run, account: Account) -> None:
+        self.train(account, running=3)
+        result = run("status", "train", "--declared", "train.yaml", train_yaml=self.SPARES)
+        assert (result.code, result.out.splitlines()[-1]) == (0, "ready")
+        self.train(account, running=2)
+        result = run("status", "train", "--declared", "train.yaml", train_yaml=self.SPARES)
+        assert (result.code, result.out.splitlines()[-1]) == (1, "not ready: p5 2 of 3")
+
+    def test_that_differs_from_the_target_is_said(self, run: Run, account: Account) -> None:
+        self.train(account, target=8)
+        result = run("status", "train", "--declared", "train.yaml", train_yaml=CLUSTER)
+        assert "differs: p5: the template declares 4, its target is 8" in result.out.splitlines()
+
+    def test_a_group_that_the_cluster_lacks_is_said(self, run: Run, account: Account) -> None:
+        account.has(group("controller", 1), nodes={"controller": ["Running"]}, ClusterName="train")
+        result = run("status", "train", "--declared", "train.yaml", "--format", "json", train_yaml=CLUSTER)
+        assert result.data["drift"] == ["p5: the template declares it, and the cluster has no such group"]
+
+    def test_by_a_template_of_another_cluster_is_exit_2(self, run: Run, account: Account) -> None:
+        frontier(account, running=30)
+        result = run("status", "Frontier", "--declared", "train.yaml", train_yaml=CLUSTER)
+        assert (result.code, result.out) == (2, "")
+        assert result.err == "hyperpod: the template declares no cluster Frontier; its clusters are train\n"
+
+    def test_by_what_is_no_template_is_exit_2(self, run: Run) -> None:
+        assert run("status", "train", "--declared", "missing.yaml").code == 2
+
+
+class TestWatch:
+    def test_shows_the_cluster_again_until_it_is_over(self, run: Run, account: Account) -> None:
+        frontier(account, running=0)
+        frontier(account, running=30)
+        frontier(account, running=0, ClusterStatus="Failed", FailureMessage="no capacity")
+        result = run("status", "Frontier", "--watch", "--every", "5s")
+        assert result.code == 1
+        heads = [line for line in result.out.splitlines() if line.startswith("cluster ")]
+        assert heads == ["cluster Frontier in us-west-2: InService"] * 2 + ["cluster Frontier in us-west-2: Failed"]
+
+    def test_is_one_object_a_line_in_json(self, run: Run, account: Account) -> None:
+        frontier(account, running=32)
+        frontier(account, running=0, ClusterStatus="Deleting")
+        lines = run("status", "Frontier", "--watch", "--format", "json").out.splitlines()
+        assert [json.loads(line)["status"] for line in lines] == ["InService", "Deleting"]
+
+    def test_goes_on_when_it_is_throttled(self, run: Run, account: Account) -> None:
+        account.fails("ThrottlingException")
+        frontier(account, running=0, ClusterStatus="Failed")
+        result = run("status", "Frontier", "--watch")
+        assert "AWS throttles sagemaker:DescribeCluster" in result.err
+        assert "the cluster is Failed" in result.out
+
+    def test_ends_with_exit_1_when_the_cluster_goes_away(self, run: Run, account: Account) -> None:
+        frontier(account, running=32)
+        account.fails("ResourceNotFound")
+        result = run("status", "Frontier", "--watch")
+        assert result.code == 1
+        assert result.err.startswith("there is no cluster Frontier in us-west-2")
+
+    def test_of_no_cluster_is_exit_2(self, run: Run, account: Account) -> None:
+        account.fails("ResourceNotFound")
+        assert run("status", "Frontier", "--watch").code == 2
+
+    def test_and_waiting_exclude_each_other(self, run: Run) -> None:
+        assert run("status", "Frontier", "--watch", "--wait").code == 2
 
 
 class TestUsage:

@@ -1,0 +1,152 @@
+"""Whether an imported EKS cluster can take HyperPod nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from hyperpod_constructs.account.gateway.eks import Eks as EksReader, LiveEksCluster
+from hyperpod_constructs.account.preflight.context import Context
+from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, rule
+from hyperpod_constructs.errors import NotInAccount
+from hyperpod_constructs.findings import Severity
+from hyperpod_constructs.model.deployment import Cluster
+from hyperpod_constructs.model.orchestration import Eks
+
+_ARN: Final = re.compile(r"arn:[^:]+:eks:(?P<region>[^:]+):(?P<account>\d{12}):cluster/(?P<name>.+)")
+_SOURCE = "SageMaker developer guide, sagemaker-hyperpod-eks-prerequisites (October 2026)"
+_OLDEST, _NEWEST = (1, 30), (1, 35)
+_CNI: Final = "vpc-cni"
+_OLDEST_CNI = (1, 18, 3)
+_NEEDED: Final = (_CNI, "eks-pod-identity-agent")
+"""Add-ons that nodes cannot do without. coredns and kube-proxy come with EKS, as add-ons or without."""
+
+ABSENT = rule(
+    "HP9090",
+    Severity.ERROR,
+    title="Imported EKS cluster does not exist in the account and Region",
+    because="HyperPod attaches its nodes to an EKS cluster that is there already",
+    source="EKS API, DescribeCluster",
+)
+NOT_ACTIVE = rule(
+    "HP9091",
+    Severity.ERROR,
+    title="Imported EKS cluster is not active",
+    because="HyperPod reads the cluster and adds access entries to it while its own cluster is created",
+    source=_SOURCE,
+)
+VERSION = rule(
+    "HP9092",
+    Severity.WARNING,
+    title="Kubernetes version of the imported EKS cluster is not on HyperPod's list",
+    because="HyperPod documents Kubernetes 1.30 to 1.35, its add-ons 1.32 to 1.35; the list grows, so look again",
+    source=_SOURCE,
+)
+AUTHENTICATION = rule(
+    "HP9093",
+    Severity.ERROR,
+    title="Imported EKS cluster has no access entries",
+    because="HyperPod adds access entries for itself and its nodes, which authentication mode CONFIG_MAP has not",
+    source=_SOURCE,
+)
+OTHER_VPC = rule(
+    "HP9094",
+    Severity.ERROR,
+    title="Imported EKS cluster is in another VPC than the nodes",
+    because="the nodes must stand in the VPC of the EKS cluster",
+    source=_SOURCE,
+)
+ADDONS = rule(
+    "HP9095",
+    Severity.WARNING,
+    title="Imported EKS cluster lacks an add-on that nodes need",
+    because="pods need the VPC CNI for addresses and the pod identity agent for roles; preflight sees add-ons only, "
+    "not what was installed without them",
+    source=_SOURCE,
+)
+OLD_CNI = rule(
+    "HP9096",
+    Severity.WARNING,
+    title="VPC CNI of the imported EKS cluster is too old",
+    because="HyperPod documents version 1.18.3 as the oldest that works with its nodes",
+    source=_SOURCE,
+)
+
+
+@check("EKS clusters")
+def eks_clusters_take_nodes(context: Context) -> Iterator[Said]:
+    for cluster in context.clusters:
+        eks = cluster.orchestrator
+        match = _ARN.fullmatch(eks.cluster) if isinstance(eks, Eks) and isinstance(eks.cluster, str) else None
+        if match is None:
+            continue
+        try:
+            live = context.open(EksReader).cluster(match["name"])
+        except NotInAccount:
+            message = f"there is no EKS cluster {match['name']} in account {context.account}, {context.region}"
+            yield finding(ABSENT, cluster.path, message, "check the ARN, --region and --profile")
+            continue
+        yield Learned(
+            section="eks",
+            name=live.name,
+            facts={"version": live.version, "authentication": live.authentication, "addons": dict(live.addons)},
+        )
+        if live.status not in {"ACTIVE", "UPDATING"}:
+            message = f"EKS cluster {live.name} is {live.status}"
+            yield finding(NOT_ACTIVE, cluster.path, message, "deploy once it is ACTIVE")
+            continue
+        yield from _fits(context, cluster, live)
+        yield from _has_addons(context, cluster, live)
+
+
+def _fits(context: Context, cluster: Cluster, live: LiveEksCluster) -> Iterator[Said]:
+    version = _numbers(live.version)
+    if version and not _OLDEST <= version[:2] <= _NEWEST:
+        message = f"EKS cluster {live.name} has Kubernetes {live.version}; HyperPod documents 1.30 to 1.35"
+        yield finding(VERSION, cluster.path, message, "use 1.32 to 1.35, which the add-ons take too")
+    update = f"--region {context.region} --name {live.name}"
+    if live.authentication not in {"API", "API_AND_CONFIG_MAP"}:
+        yield finding(
+            AUTHENTICATION,
+            cluster.path,
+            f"EKS cluster {live.name} has authentication mode {live.authentication}",
+            "use API_AND_CONFIG_MAP, which cannot be undone: aws eks update-cluster-config "
+            f"{update} --access-config authenticationMode=API_AND_CONFIG_MAP",
+        )
+    vpcs = {vpc for placed in context.placed() if placed.cluster == cluster for vpc in context.vpcs_of(placed)}
+    if elsewhere := sorted(vpcs - {live.vpc}):
+        message = f"EKS cluster {live.name} is in {live.vpc}, the nodes in {', '.join(elsewhere)}"
+        yield finding(OTHER_VPC, cluster.path, message, f"use private subnets of {live.vpc}")
+
+
+def _has_addons(context: Context, cluster: Cluster, live: LiveEksCluster) -> Iterator[Said]:
+    missing = [name for name in _NEEDED if name not in live.addons and not _makes(context, name)]
+    if missing:
+        commands = "; ".join(
+            f"aws eks create-addon --region {context.region} --cluster-name {live.name} --addon-name {name}"
+            for name in missing
+        )
+        message = f"EKS cluster {live.name} has no add-on {' and no '.join(missing)}"
+        yield finding(ADDONS, cluster.path, message, f"add them, unless they were installed otherwise: {commands}")
+    version = live.addons.get(_CNI, "")
+    if (numbers := _numbers(version)) and numbers < _OLDEST_CNI:
+        message = f"add-on {_CNI} of EKS cluster {live.name} is {version}; the oldest that works is 1.18.3"
+        command = f"aws eks update-addon --region {context.region} --cluster-name {live.name} --addon-name {_CNI}"
+        yield finding(OLD_CNI, cluster.path, message, f"update it: {command}")
+
+
+def _makes(context: Context, addon: str) -> bool:
+    """Whether the deployment adds an add-on itself."""
+    return any(
+        each.type == "AWS::EKS::Addon"
+        and isinstance(each.properties, dict)
+        and each.properties.get("AddonName") == addon
+        for each in context.resources
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`v1.18.3-eksbuild.1` as numbers that compare."""
+    match = re.match(r"v?(\d+(?:\.\d+)*)", version)
+    return tuple(map(int, match[1].split("."))) if match else ()
