@@ -1,19 +1,22 @@
 """What an hour or a month costs at list price, so that totals can be shown before an account is asked.
 
 HyperPod bills `ml.*` hours on SageMaker's own list, of which only a few rows are public; the rest is estimated from
-EC2's on-demand price and says so. Discounts are private, so a user's own prices always win over these. US dollars,
-Linux, no tax. Source: `prices.json`, where every list names its source and date.
+EC2's on-demand price and says so. Discounts are private, so a user's own prices always win over these: whoever asks
+hands them over as `lists`, the best first. US dollars, Linux, no tax. Source: `prices.json`, where every list names its
+source and date.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from hyperpod_constructs.catalog import instances, regions
+from hyperpod_constructs.catalog import instances, price_lists, regions
+from hyperpod_constructs.catalog.price_lists import PriceList
 
 HOURS_PER_MONTH: Final = 730
 """AWS's own convention for monthly figures: 365 x 24 / 12."""
@@ -144,19 +147,23 @@ PLAN_SAMPLES: Final = (
 )
 
 
-def hourly(instance_type: str, region: str) -> Price | None:
+def hourly(instance_type: str, region: str, lists: Sequence[PriceList] = ()) -> Price | None:
     """What one node costs for one hour on demand.
 
-    In this order: HyperPod's own price; EC2's price in the Region times the ratio of the family; for CPU types the same
-    with EC2's us-east-1 price, so that a controller does not make a total unknown.
+    In this order: what is handed over; HyperPod's own price; EC2's price in the Region times the ratio of the family;
+    for CPU types the same with EC2's us-east-1 price, so that a controller does not make a total unknown.
 
     Args:
         instance_type: For example `ml.p5.48xlarge`.
         region: For example `us-west-2`.
+        lists: Prices that come before those of this package, the best first.
 
     Returns:
         `None` where none of these is known.
     """
+    if found := price_lists.find(lists, price_lists.HYPERPOD, region, instance_type):
+        usd, its = found
+        return Price(usd_per_hour=usd, source=its.source, as_of=its.as_of, estimate=False)
     name = instance_type.removeprefix("ml.")
     listed = _row("hyperpod", name, region)
     if listed is not None:
@@ -208,17 +215,26 @@ _LUSTRE_DOUBTS: Final[dict[tuple[str, int | None], str]] = {
 _QUICKSTART = "sunilpp/hyperpod-quickstart, COST-ESTIMATE for us-west-2, approximate; other Regions differ"
 
 
-def lustre_gib_month(deployment_type: str, throughput_mbps_per_tib: int | None, region: str) -> Meter | None:
-    """What one GiB of FSx for Lustre on SSD costs for a month. Always an estimate.
+def lustre_gib_month(
+    deployment_type: str,
+    throughput_mbps_per_tib: int | None,
+    region: str,
+    lists: Sequence[PriceList] = (),
+) -> Meter | None:
+    """What one GiB of FSx for Lustre on SSD costs for a month. An estimate, unless `lists` have it.
 
     Args:
         deployment_type: For example `PERSISTENT_2`.
         throughput_mbps_per_tib: Per-unit storage throughput in MB/s/TiB; `None` for scratch types.
         region: For example `us-west-2`.
+        lists: Prices that come before those of this package, the best first.
 
     Returns:
-        `None` where no price is known: PERSISTENT_1, and Regions outside the partition aws.
+        `None` where no price is known: without `lists`, PERSISTENT_1 and Regions outside the partition aws.
     """
+    key = price_lists.lustre_key(deployment_type, "SSD", throughput_mbps_per_tib)
+    if found := _meter(lists, price_lists.LUSTRE, region, key, "GiB-month"):
+        return found
     usd = _LUSTRE_USD.get((deployment_type, throughput_mbps_per_tib))
     if usd is None or regions.partition(region) != "aws":
         return None
@@ -226,11 +242,29 @@ def lustre_gib_month(deployment_type: str, throughput_mbps_per_tib: int | None, 
     return Meter(usd=usd, unit="GiB-month", source=source, as_of=UNDATED, estimate=True)
 
 
-def eks_cluster_hour(region: str) -> Meter | None:
-    """What an EKS control plane costs for an hour; `None` outside the partition aws."""
+def volume_gib_month(region: str, lists: Sequence[PriceList] = ()) -> Meter | None:
+    """What one GiB of a node's EBS volumes costs for a month; `None` unless `lists` have it.
+
+    HyperPod bills its volumes by a usage type of its own, `Cluster:VolumeUsage.gp2`, of which no price is public.
+    """
+    return _meter(lists, price_lists.VOLUMES, region, "gp2", "GiB-month")
+
+
+def eks_cluster_hour(region: str, lists: Sequence[PriceList] = ()) -> Meter | None:
+    """What an EKS control plane costs for an hour; `None` outside the partition aws, unless `lists` have it."""
+    if found := _meter(lists, price_lists.EKS, region, "cluster", "hour"):
+        return found
     if regions.partition(region) != "aws":
         return None
     return Meter(usd=0.10, unit="hour", source=_QUICKSTART, as_of="2026-04", estimate=True)
+
+
+def _meter(lists: Sequence[PriceList], of: str, region: str, name: str, unit: str) -> Meter | None:
+    found = price_lists.find(lists, of, region, name)
+    if found is None:
+        return None
+    usd, its = found
+    return Meter(usd=usd, unit=unit, source=its.source, as_of=its.as_of, estimate=False)
 
 
 def _row(of: str, name: str, region: str) -> tuple[float, str, str] | None:

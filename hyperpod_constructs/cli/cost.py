@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 
 from hyperpod_constructs.catalog import prices
-from hyperpod_constructs.cli import inputs, planned, terminal
+from hyperpod_constructs.cli import inputs, planned, price_files, terminal
 from hyperpod_constructs.cli.planned import Planned
 from hyperpod_constructs.model.deployment import Deployment, Unseen
 from hyperpod_constructs.planning import cost
@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     source = inputs.read(arguments.path, arguments.region)
     if source.refusal:
         return inputs.refuse(source.refusal)
-    found = planned.of(source)
+    found = planned.of(source, price_files.load())
     for each in _may_cost(source.deployment):
         inputs.note(f"{each.path}: was not seen, so what it makes is in none of these numbers")
     if arguments.format == "json":

@@ -6,10 +6,11 @@ must not look whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hyperpod_constructs.catalog.price_lists import PriceList
 from hyperpod_constructs.cli.inputs import Input
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
@@ -29,15 +30,17 @@ class Planned:
         deployment: With the restricted groups of each cluster among its groups.
         conditional: Paths of clusters and file systems of which a condition decides at deploy whether they are made.
             They are counted.
+        lists: Prices that come before those of this package, the best first.
     """
 
     deployment: Deployment
     conditional: tuple[str, ...]
+    lists: tuple[PriceList, ...]
 
     @property
     def cost(self) -> Cost:
         """What it costs by the hour."""
-        return cost.hourly(self.deployment)
+        return cost.hourly(self.deployment, self.lists)
 
     @property
     def kept(self) -> tuple[Metered, ...]:
@@ -46,8 +49,8 @@ class Planned:
         return tuple(item for item in self.cost.metered if item.path in kept)
 
 
-def of(source: Input) -> Planned:
-    """What can be added up of PATH."""
+def of(source: Input, lists: Sequence[PriceList]) -> Planned:
+    """What can be added up of PATH, with prices that come before those of this package."""
     deployment = source.deployment
     clusters = tuple(
         replace(cluster, groups=(*cluster.groups, *_restricted(cluster))) for cluster in deployment.clusters
@@ -56,6 +59,7 @@ def of(source: Input) -> Planned:
     return Planned(
         deployment=replace(deployment, clusters=clusters),
         conditional=tuple(each.path for each in source.read.resources() if each.conditional and each.path in counted),
+        lists=tuple(lists),
     )
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeAlias
 
-from hyperpod_constructs.cli import check, cost as cost_command, inputs, planned, terminal
+from hyperpod_constructs.cli import check, cost as cost_command, inputs, planned, price_files, terminal
 from hyperpod_constructs.cli.inputs import Judged
 from hyperpod_constructs.cli.planned import Planned
 from hyperpod_constructs.planning import quotas, totals
 from hyperpod_constructs.planning.cost import Cost
 from hyperpod_constructs.planning.quotas import NeededQuota
 from hyperpod_constructs.planning.totals import ClusterTotals, PlanDates, SubnetUse, Totals
+
+Applied: TypeAlias = Callable[[NeededQuota], Mapping[str, Any] | None]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -25,20 +29,26 @@ def run(arguments: argparse.Namespace) -> int:
     if source.refusal:
         return inputs.refuse(source.refusal)
     judged = inputs.judge(source)
+    basis, applied = planned.of(source, price_files.load()), _applied(arguments.preflight)
     if arguments.format == "json":
-        print(json.dumps(_as_data(planned.of(source), judged), indent=2, default=_moment))
+        print(json.dumps(_as_data(basis, judged, applied), indent=2, default=_moment))
     else:
-        print("\n".join(_text(planned.of(source), judged, arguments)))
+        print("\n".join(_text(basis, judged, arguments, applied)))
     return 1 if judged.stops else 0
 
 
-def _as_data(basis: Planned, judged: Judged) -> dict[str, object]:
+def _as_data(basis: Planned, judged: Judged, applied: Applied) -> dict[str, object]:
     needed = [
-        {**asdict(quota), "look_up": quota.look_up, "command": quota.command}
+        {**asdict(quota), "look_up": quota.look_up, "command": quota.command, **_of_the_account(applied(quota))}
         for quota in quotas.needed(basis.deployment)
     ]
     money = cost_command.as_data(basis)
     return {**asdict(totals.of(basis.deployment)), "cost": money, "quotas": needed, **check.as_data(judged)}
+
+
+def _of_the_account(applied: Mapping[str, Any] | None) -> dict[str, object]:
+    """What an account has of a quota; nothing where no file says."""
+    return {} if applied is None else {"applied": applied["applied"], "used": applied["used"]}
 
 
 def _moment(value: object) -> str:
@@ -48,7 +58,7 @@ def _moment(value: object) -> str:
     return value.isoformat()
 
 
-def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace) -> list[str]:
+def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace, applied: Applied) -> list[str]:
     found, money = totals.of(basis.deployment), basis.cost
     return [
         *(line for cluster in found.clusters for line in _cluster(cluster)),
@@ -56,7 +66,7 @@ def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace) -> list
         *(line for plan in found.plans for line in _plan(plan, money)),
         "cost per hour",
         *("  " + line for line in cost_command.text(basis, terminal.width() - 2)),
-        *_quotas(quotas.needed(basis.deployment)),
+        *_quotas(quotas.needed(basis.deployment), applied),
         *_findings(judged),
         *_next_steps(found, arguments),
     ]
@@ -102,13 +112,24 @@ def _hour(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
-def _quotas(needed: tuple[NeededQuota, ...]) -> Iterator[str]:
+def _applied(file: str | None) -> Applied:
+    """How to find what an account has of a quota; it never has anything where no file says so."""
+    if file is None:
+        return lambda _: None
+    from hyperpod_constructs.account.preflight import record  # noqa: PLC0415  # only for who has such a file
+
+    found = record.read(Path(file))
+    return lambda quota: found.facts(quota.region, "quotas", quota.quota.name)
+
+
+def _quotas(needed: tuple[NeededQuota, ...], applied: Applied) -> Iterator[str]:
     for region, quotas_there in groupby(needed, key=lambda quota: quota.region):
         there = list(quotas_there)
         place = terminal.plain(region or "a Region that is not known")
         yield f"quotas needed in {place} (what was seen in other accounts may differ from yours)"
-        yield from terminal.table([(_number(quota), quota.quota.name, _seen(quota)) for quota in there], right={0})
-        small = [quota for quota in there if not quota.likely_enough]
+        rows = [(_number(quota), quota.quota.name, _has(applied(quota)) or _seen(quota)) for quota in there]
+        yield from terminal.table(rows, right={0})
+        small = [quota for quota in there if not _is_enough(quota, applied(quota))]
         if small:
             yield f"to ask for more (it can take days): look the code up by name, then put it in place of {quotas.CODE}"
             yield from ("  " + terminal.plain(line) for quota in small for line in _asked(quota))
@@ -122,6 +143,16 @@ def _asked(quota: NeededQuota) -> tuple[str, str]:
 
 def _number(quota: NeededQuota) -> str:
     return f"{quota.needed:,}" if quota.complete else f"at least {quota.needed:,}"
+
+
+def _has(applied: Mapping[str, Any] | None) -> str:
+    return f"yours: {applied['applied']:,.0f}, {applied['used']:,} in use" if applied else ""
+
+
+def _is_enough(quota: NeededQuota, applied: Mapping[str, Any] | None) -> bool:
+    if applied is None:
+        return quota.likely_enough
+    return quota.complete and bool(applied["applied"] >= applied["used"] + quota.needed)
 
 
 def _seen(quota: NeededQuota) -> str:

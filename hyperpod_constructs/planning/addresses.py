@@ -15,7 +15,7 @@ from hyperpod_constructs.catalog.instances import Addresses, InstanceType
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.orchestration import Eks
-from hyperpod_constructs.tokens import UNKNOWN
+from hyperpod_constructs.tokens import UNKNOWN, is_placeholder, is_token
 
 _BLOCKS_OF_A_NETWORK = 8
 _WIDEST, _NARROWEST, _PUBLIC_PREFIX = 16, 22, 28
@@ -83,10 +83,12 @@ def blocks(network: str, zone: str) -> ZoneBlocks:
 
     Args:
         network: IPv4 block of the VPC, /16 to /22.
-        zone: Zone id, for example `usw2-az2`; its number, 1 to 7, chooses the block.
+        zone: Zone id, for example `usw2-az2`; its number, 1 to 7, chooses the block. A zone that the CDK has yet to
+            look up has the last one until then.
 
     Raises:
-        InvalidValue: if the network is no block of that size, or the zone id has no such number or is a local zone's.
+        InvalidValue: if the network is no block of that size, or the zone id has no such number, is a local zone's or
+            is known only at deploy.
     """
     try:
         whole = IPv4Network(network)
@@ -100,9 +102,27 @@ def blocks(network: str, zone: str) -> ZoneBlocks:
             "make the network yourself and import it with hp.Network.from_attributes; a NAT gateway there takes an "
             f"address with NetworkBorderGroup {zones.border_group(zone) or 'of that zone'}",
         )
-    number = int(match[1]) if (match := _ZONE_NUMBER.search(zone)) else 0
-    if not 1 <= number < _BLOCKS_OF_A_NETWORK:
-        raise InvalidValue(f"zone {zone!r} is not a zone id", "use one such as usw2-az2, not a name such as us-west-2b")
+    number = _zone_number(zone)
     eighths = list(whole.subnets(prefixlen_diff=3))
     public = list(eighths[0].subnets(new_prefix=_PUBLIC_PREFIX))[number - 1]
     return ZoneBlocks(zone=zone, nodes=str(eighths[number]), public=str(public))
+
+
+def _zone_number(zone: str) -> int:
+    most = _BLOCKS_OF_A_NETWORK - 1
+    if is_placeholder(zone):
+        return most
+    if is_token(zone):
+        raise InvalidValue(
+            "the zone of a network is known only at deploy, and its number chooses the block",
+            "give its id, such as usw2-az2",
+        )
+    match = _ZONE_NUMBER.search(zone)
+    if not match or not regions.is_zone_id(zone):
+        raise InvalidValue(f"zone {zone!r} is not a zone id", "use one such as usw2-az2, not a name such as us-west-2b")
+    if not 1 <= (number := int(match[1])) <= most:
+        one = f"{zone.removesuffix(match[0])}-az2"
+        raise InvalidValue(
+            f"zone {zone} has the number {number}", f"use a zone with a number from 1 to {most}, such as {one}"
+        )
+    return number

@@ -7,11 +7,12 @@ prepaid: its hours are shown apart and add nothing to the hourly figure.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from hyperpod_constructs.catalog import prices
+from hyperpod_constructs.catalog.price_lists import PriceList
 from hyperpod_constructs.catalog.prices import Meter, PlanSample, Price
 from hyperpod_constructs.model.capacity import InstanceGroup, Spot, TrainingPlan
 from hyperpod_constructs.model.deployment import Cluster, Deployment
@@ -29,7 +30,7 @@ NO_REGION: Final = "the Region is not known"
 """Why an item is not priced in a template that can go to any Region."""
 
 VOLUMES: Final = "EBS volumes"
-"""Item of all volumes of a group, which have no price here."""
+"""Item of all volumes of a group, of which this package has no price."""
 _STEP_USD = 10
 
 
@@ -125,12 +126,18 @@ class Cost:
         return any(item.estimate for item in self.metered)
 
 
-def hourly(deployment: Deployment) -> Cost:
-    """Every item of a deployment that costs money by the hour, in the order of the deployment."""
+def hourly(deployment: Deployment, lists: Sequence[PriceList] = ()) -> Cost:
+    """Every item of a deployment that costs money by the hour, in the order of the deployment.
+
+    Args:
+        deployment: What is deployed.
+        lists: Prices that come before those of this package, the best first. Constructs and blueprints give none: what
+            they synthesize must not depend on the machine.
+    """
     items = [
-        *(item for cluster, group, path in deployment.groups() for item in _of_group(cluster, group, path)),
-        *(item for cluster in deployment.clusters for item in _of_orchestrator(deployment, cluster)),
-        *(_of_file_system(deployment, file_system) for file_system in deployment.file_systems),
+        *(item for cluster, group, path in deployment.groups() for item in _of_group(cluster, group, path, lists)),
+        *(item for cluster in deployment.clusters for item in _of_orchestrator(deployment, cluster, lists)),
+        *(_of_file_system(deployment, file_system, lists) for file_system in deployment.file_systems),
     ]
     return Cost(
         metered=tuple(item for item in items if isinstance(item, Metered)),
@@ -146,18 +153,31 @@ def monthly_limit(deployment: Deployment) -> int:
     return max(_STEP_USD, math.ceil(usd / _STEP_USD) * _STEP_USD)
 
 
-def _of_group(cluster: Cluster, group: InstanceGroup, path: str) -> Iterator[Item]:
+def _of_group(cluster: Cluster, group: InstanceGroup, path: str, lists: Sequence[PriceList]) -> Iterator[Item]:
     item = _item(group)
     if isinstance(group.capacity, TrainingPlan):
         yield _prepaid(group, group.capacity, path, item)
     else:
-        why, price = _price(cluster, group)
+        why, price = _price(cluster, group, lists)
         if price is None or not isinstance(group.instances, int):
             yield NotPriced(path=path, item=item, why=why)
         else:
             yield _metered(path, item, group.instances, "instance", price)
     if group.volumes is UNKNOWN or group.volumes:
-        yield NotPriced(path=path, item=VOLUMES, why="no dated price of HyperPod's EBS volumes is in the catalogue")
+        yield _of_volumes(cluster, group, path, lists)
+
+
+def _of_volumes(cluster: Cluster, group: InstanceGroup, path: str, lists: Sequence[PriceList]) -> Item:
+    """The volumes of a group that say their size; a root volume says none."""
+    meter = prices.volume_gib_month(cluster.region or "", lists)
+    if meter is None:
+        why = "no dated price of HyperPod's EBS volumes is in the catalogue: `hyperpod prices refresh` reads it"
+        return NotPriced(path=path, item=VOLUMES, why=why)
+    sizes = [known(each.size_gib) for each in group.volumes] if isinstance(group.volumes, tuple) else [None]
+    instances = known(group.instances)
+    if instances is None or None in sizes:
+        return NotPriced(path=path, item=VOLUMES, why="their number or size is not known")
+    return _metered(path, VOLUMES, instances * sum(size or 0 for size in sizes), "GiB", _by_the_hour(meter))
 
 
 def _item(group: InstanceGroup) -> str:
@@ -178,7 +198,7 @@ def _prepaid(group: InstanceGroup, plan: TrainingPlan, path: str, item: str) -> 
     )
 
 
-def _price(cluster: Cluster, group: InstanceGroup) -> tuple[str, Price | None]:
+def _price(cluster: Cluster, group: InstanceGroup, lists: Sequence[PriceList]) -> tuple[str, Price | None]:
     """The price of one instance for one hour, or why there is none."""
     if known(group.instances) is None:
         return "the number of instances is not known", None
@@ -187,7 +207,7 @@ def _price(cluster: Cluster, group: InstanceGroup) -> tuple[str, Price | None]:
     if cluster.region is None:
         return NO_REGION, None
     types = group.flexible_types or (str(group.instance_type),)
-    found = {name: prices.hourly(name, cluster.region) for name in types}
+    found = {name: prices.hourly(name, cluster.region, lists) for name in types}
     missing = [name for name, price in found.items() if price is None]
     if missing:
         return f"no price of {', '.join(missing)} in {cluster.region} is in the catalogue", None
@@ -221,20 +241,20 @@ def _metered(path: str, item: str, quantity: int, unit: str, price: Price) -> Me
     )
 
 
-def _of_orchestrator(deployment: Deployment, cluster: Cluster) -> Iterator[Item]:
+def _of_orchestrator(deployment: Deployment, cluster: Cluster, lists: Sequence[PriceList]) -> Iterator[Item]:
     """The EKS control plane; once, where several clusters share it."""
     eks = cluster.orchestrator
     if not isinstance(eks, Eks) or next(c for c in deployment.clusters if c.orchestrator == eks) is not cluster:
         return
     path, item = known(eks.cluster) or cluster.path, "EKS control plane"
-    meter = prices.eks_cluster_hour(cluster.region) if cluster.region else None
+    meter = prices.eks_cluster_hour(cluster.region, lists) if cluster.region else None
     if meter is None:
         yield NotPriced(path=path, item=item, why=_no_price(cluster.region))
     else:
         yield _metered(path, item, 1, "cluster", _by_the_hour(meter))
 
 
-def _of_file_system(deployment: Deployment, file_system: FileSystem) -> Item:
+def _of_file_system(deployment: Deployment, file_system: FileSystem, lists: Sequence[PriceList]) -> Item:
     lustre = file_system.lustre
     item = _lustre(lustre)
     capacity = known(lustre.capacity_gib)
@@ -243,7 +263,8 @@ def _of_file_system(deployment: Deployment, file_system: FileSystem) -> Item:
     if capacity is None or UNKNOWN in {lustre.deployment_type, lustre.storage_type, lustre.throughput_mbps_per_tib}:
         return NotPriced(path=file_system.path, item=item, why="what is bought is not known")
     region = file_system.region or _one_region(deployment)
-    meter = prices.lustre_gib_month(str(lustre.deployment_type), known(lustre.throughput_mbps_per_tib), region or "")
+    throughput = known(lustre.throughput_mbps_per_tib)
+    meter = prices.lustre_gib_month(str(lustre.deployment_type), throughput, region or "", lists)
     if meter is None:
         return NotPriced(path=file_system.path, item=item, why=_no_price(region))
     return _metered(file_system.path, item, capacity, "GiB", _by_the_hour(meter))

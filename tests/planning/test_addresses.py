@@ -122,7 +122,19 @@ class TestBlocks:
             blocks(network, "usw2-az2")
         assert str(raised.value) == message
 
-    @pytest.mark.parametrize("zone", ["us-west-2b", "usw2-az0", "usw2-az8"])
-    def test_refuse_what_is_no_zone_id(self, zone: str) -> None:
-        with pytest.raises(InvalidValue, match="is not a zone id; use one such as usw2-az2"):
+    def test_refuse_what_is_no_zone_id(self) -> None:
+        with pytest.raises(InvalidValue, match="'us-west-2b' is not a zone id; use one such as usw2-az2"):
+            blocks("10.0.0.0/16", "us-west-2b")
+
+    @pytest.mark.parametrize(("zone", "number"), [("usw2-az0", 0), ("usw2-az8", 8)])
+    def test_refuse_a_number_that_has_no_block(self, zone: str, number: int) -> None:
+        with pytest.raises(InvalidValue, match=f"{zone} has the number {number}; use .* 1 to 7, such as usw2-az2"):
             blocks("10.0.0.0/16", zone)
+
+    def test_refuse_a_zone_that_only_the_deploy_knows_without_showing_the_token(self) -> None:
+        with pytest.raises(InvalidValue, match="known only at deploy") as refused:
+            blocks("10.0.0.0/16", "${Token[TOKEN.1]}")
+        assert "Token" not in str(refused.value)
+
+    def test_of_a_zone_that_is_yet_to_be_looked_up_are_the_last_ones(self) -> None:
+        assert blocks("10.0.0.0/16", "dummy-value-for-/zone").nodes == blocks("10.0.0.0/16", "usw2-az7").nodes

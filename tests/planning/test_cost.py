@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from hyperpod_constructs.catalog import prices
+from hyperpod_constructs.catalog.price_lists import PriceList
 from hyperpod_constructs.model.capacity import InstanceGroup, Spot, TrainingPlan
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.orchestration import Eks
@@ -83,6 +84,18 @@ class TestGroups:
     def test_volumes_are_not_priced(self, volumes: object) -> None:
         found = cost.hourly(deployment(p5(volumes=volumes)))
         assert [item.item for item in found.not_priced] == ["EBS volumes"]
+
+    def test_volumes_are_priced_where_a_price_is_handed_over(self) -> None:
+        listed = PriceList(of="hyperpod-volumes", region="us-east-1", source="mine", as_of="2026-11", usd={"gp2": 0.73})
+        volumes = (NodeVolume(size_gib=500), NodeVolume(size_gib=100))
+        (_, item) = cost.hourly(deployment(p5(count=4, volumes=volumes)), [listed]).metered
+        assert (item.item, item.quantity, item.unit, item.source) == ("EBS volumes", 2400, "GiB", "mine")
+        assert item.usd_per_hour == pytest.approx(2.4)
+
+    def test_volumes_of_unknown_size_stay_without_a_price(self) -> None:
+        listed = PriceList(of="hyperpod-volumes", region="us-east-1", source="mine", as_of="2026-11", usd={"gp2": 0.73})
+        found = cost.hourly(deployment(p5(volumes=UNKNOWN)), [listed])
+        assert [item.why for item in found.not_priced] == ["their number or size is not known"]
 
 
 class TestTrainingPlans:

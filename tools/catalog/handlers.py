@@ -50,8 +50,8 @@ SERVICES = frozenset(
     }
 )
 """What stands around a cluster. All 1,744 types of the registry would be half a megabyte in every installation."""
-_ACTION = re.compile(r"([a-z0-9-]+):([A-Za-z0-9*]+)")
-"""Of an action of IAM; the registry also has an empty one and `s3:REST.PUT.OBJECT`."""
+_ACTION = re.compile(r"([A-Za-z0-9-]+):([A-Za-z0-9*]+)")
+"""Of an action of IAM; the registry writes some as `EC2:`, and has an empty one and `s3:REST.PUT.OBJECT`."""
 
 
 def main() -> None:
@@ -76,8 +76,8 @@ def _of(name: str) -> dict[str, str]:
     permissions = {each for handler in schema.get("handlers", {}).values() for each in handler.get("permissions", [])}
     by_service: dict[str, list[str]] = {}
     for match in filter(None, map(_ACTION.fullmatch, sorted(permissions))):
-        by_service.setdefault(match[1], []).append(match[2])
-    return {service: " ".join(actions) for service, actions in by_service.items()}
+        by_service.setdefault(match[1].lower(), []).append(match[2])
+    return {service: " ".join(sorted(set(actions))) for service, actions in by_service.items()}
 
 
 if __name__ == "__main__":
