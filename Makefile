@@ -10,6 +10,9 @@ UV := uv==0.13.9
 # Without bytecode the CDK's modules are compiled again by every process: seconds each time.
 unexport PYTHONDONTWRITEBYTECODE
 
+# As many test processes as cores; one that runs out of tests takes some from the other.
+SIDE_BY_SIDE := -n auto --dist worksteal
+
 .DEFAULT_GOAL := help
 .PHONY: help setup synth test proof bench lock clean
 
@@ -35,12 +38,12 @@ test: setup ## lint, format check, types, import boundaries, tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 proof: setup ## run tests/proof: what takes minutes or needs servers on this machine
 	@$(PYTHON3) tools/setup.py --proof
 	@find tests/proof -name 'test_*.py' 2>/dev/null | grep -q . || { echo 'make proof: no test in tests/proof' >&2; exit 1; }
-	$(BIN)/python -m pytest tests/proof
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/proof
 
 bench: setup ## measure synth and constructors against a hand-written L1 app
 	$(BIN)/python -m tools.bench
