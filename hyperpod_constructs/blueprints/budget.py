@@ -12,13 +12,14 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from hyperpod_constructs.catalog import regions
+from hyperpod_constructs.cdk._cluster_model import types_of
 from hyperpod_constructs.cdk.budget import ClusterBudget
 from hyperpod_constructs.cdk.observability import AlertTopic
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.planning import cost
-from hyperpod_constructs.tokens import UNKNOWN
+from hyperpod_constructs.tokens import UNKNOWN, is_placeholder
 
 _ELSEWHERE: Final = "us-east-1"
 """Where the budget goes if the cluster's Region lacks the resource type; budgets are global."""
@@ -28,18 +29,27 @@ def monthly_limit(budget: Budget | None, seen: Deployment) -> int:
     """The limit in USD that the user gave, else 730 hours of what is metered.
 
     Raises:
-        InvalidValue: if something that costs money has no known price: a limit without it would be a false alarm.
+        InvalidValue: if something that costs money has no known price: a limit without it would be a false alarm. A
+            type that the CDK has yet to look up is priced when it is known.
     """
     if budget and budget.usd_per_month:
         return budget.usd_per_month
     # Volumes cost little beside nodes and have no price in our tables; what exists already is in the bill already.
     existing = {each.path for each in seen.file_systems if each.lustre.deployment_type is UNKNOWN}
-    not_priced = cost.hourly(seen).not_priced
-    unknown = sorted({each.item for each in not_priced if each.path not in existing and each.item != cost.VOLUMES})
-    if unknown:
+    not_priced = [
+        each for each in cost.hourly(seen).not_priced if each.path not in existing and each.item != cost.VOLUMES
+    ]
+    if any(each.why == cost.NO_REGION for each in not_priced):
         raise InvalidValue(
-            f"no price is known for {', '.join(unknown)}, so the budget cannot be derived: "
-            "give budget=hp.Budget(usd_per_month=...)"
+            "the Region is not known, so nothing has a price and the budget cannot be derived",
+            "give env=cdk.Environment(account=..., region=...) or budget=hp.Budget(usd_per_month=...)",
+        )
+    to_look_up = any(is_placeholder(name) for _, group, _ in seen.groups() for name in types_of(group))
+    if not_priced and not to_look_up:
+        unknown = sorted({each.item for each in not_priced})
+        raise InvalidValue(
+            f"no price is known for {', '.join(unknown)}, so the budget cannot be derived",
+            "give budget=hp.Budget(usd_per_month=...)",
         )
     return cost.monthly_limit(seen)
 

@@ -5,6 +5,8 @@ Blueprints speak for what they make. Constructs do not: they would speak for the
 
 from __future__ import annotations
 
+import re
+
 import aws_cdk as cdk
 
 from hyperpod_constructs.catalog.permissions import NODE_POLICY
@@ -14,7 +16,8 @@ from hyperpod_constructs.tokens import is_token
 
 def acknowledge_nag(cluster: Cluster) -> None:
     """Acknowledges what the roles of nodes need, and nothing that the user may add to them."""
-    region = cdk.Stack.of(cluster).region
+    stack = cdk.Stack.of(cluster)
+    region = stack.region
     region = "<AWS::Region>" if is_token(region) else region
     reasons = {
         f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{NODE_POLICY}]": (
@@ -29,8 +32,9 @@ def acknowledge_nag(cluster: Cluster) -> None:
             "Interfaces get their ids when nodes come; a shared subnet's belong to another account."
         ),
     }
-    for bucket, prefix in cluster.scripts.places:
-        if is_token(bucket) or is_token(prefix):
+    for place, prefix in cluster.scripts.places:
+        bucket = _as_nag_writes(stack, place)
+        if bucket is None or is_token(prefix):
             continue  # cdk-nag's id would hold a name that is made at deploy; the user's report will ask for a reason
         where = f"arn:<AWS::Partition>:s3:::{bucket}/{prefix}/*" if prefix else f"arn:<AWS::Partition>:s3:::{bucket}/*"
         reasons[f"IAM5[Resource::{where}]"] = (
@@ -43,3 +47,13 @@ def acknowledge_nag(cluster: Cluster) -> None:
             for rule, reason in reasons.items()
         )
     )
+
+
+def _as_nag_writes(stack: cdk.Stack, bucket: str) -> str | None:
+    """A bucket's name as it stands in an id of cdk-nag: `<AWS::Region>` for the stack's own Region.
+
+    `None` for a name that only the deploy gives.
+    """
+    resolved = stack.resolve(bucket) if is_token(bucket) else bucket
+    written = resolved.get("Fn::Sub") if isinstance(resolved, dict) else resolved
+    return re.sub(r"\$\{(AWS::\w+)\}", r"<\1>", written) if isinstance(written, str) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypedDict, cast
@@ -35,6 +36,7 @@ from hyperpod_constructs.tokens import known
 
 MOUNT_POINT: Final = "/fsx"
 """Where nodes mount the file system: the service's own default."""
+_STACK_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 
 class _ClusterFields(TypedDict):
@@ -146,6 +148,7 @@ class SlurmTraining(cdk.Stack):
         # Stages deploy to one account, too: their clusters must not have one name.
         parts = [stage.stage_name if stage else "", id, str(generation) if generation > 1 else ""]
         name = "-".join(filter(None, parts))
+        _check_stack_name("-".join(filter(None, parts[:2])))
         seen = _as_the_rules_see_it(
             "/".join(filter(None, [scope.node.path, id])),
             network=network.model if network else None,
@@ -166,7 +169,8 @@ class SlurmTraining(cdk.Stack):
             },
         )
         # Before anything is made: nothing is left in the tree for whoever catches the exception.
-        validation.refuse_errors(seen, acknowledge)
+        elsewhere = {existing.model.path: validation.accepted_on(existing)} if existing else {}
+        validation.refuse_errors(seen, acknowledge, elsewhere)
         usd_per_month = monthly_limit(budget, seen) if alerts else 0
 
         self.foundation = (
@@ -227,6 +231,15 @@ class SlurmTraining(cdk.Stack):
             validation.record(stack, acknowledge)
             for key, value in sorted((tags or {}).items()):
                 cdk.Tags.of(stack).add(key, value)
+
+
+def _check_stack_name(name: str) -> None:
+    """Refuses an id of which CloudFormation, and the CDK before it, makes no stack."""
+    if not _STACK_NAME.fullmatch(name):
+        raise InvalidValue(
+            f"SlurmTraining: stacks would be named {name!r}",
+            "use an id of letters, digits and hyphens, beginning with a letter",
+        )
 
 
 def _concrete(*candidates: str | None) -> str | None:

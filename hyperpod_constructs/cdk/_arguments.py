@@ -15,6 +15,7 @@ from hyperpod_constructs.tokens import is_token
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_TWICE = re.compile(r"There is already a Construct with name ('.+?')")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
 
@@ -41,7 +42,12 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
         for argument, wanted in declared().items():
             if argument in given:
                 check(f"{who}: {argument}", given[argument], wanted)
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except RuntimeError as error:  # of jsii, with the CDK's words
+            if (twice := _TWICE.search(str(error))) is None:
+                raise
+            raise InvalidValue(f"{who}: there is a construct {twice[1]} already", "give this one another id") from error
 
     return call
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
+from hyperpod_constructs.catalog import schemas
 from hyperpod_constructs.cdk._arguments import check_names
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
 from hyperpod_constructs.cdk.network import NetworkModel
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model
 from hyperpod_constructs.model.annotations import check, check_fields
-from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup, ScheduledUpdate, TrainingPlan
+from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup, ScheduledUpdate
 from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
 from hyperpod_constructs.model.storage import (
@@ -23,11 +25,12 @@ from hyperpod_constructs.model.storage import (
     check_dns_name,
     check_mount_name,
 )
-from hyperpod_constructs.tokens import is_token
+from hyperpod_constructs.tokens import Unknown, is_placeholder, is_token
 
 NodeRecovery = Literal["Automatic", "None"]
 Scripts = LifecycleScripts | Mapping[str, LifecycleScripts]
 """Scripts of all groups, or of each group by name."""
+_SECRET_ARN: Final = re.compile(r"arn:[^:]+:secretsmanager:[^:]*:[^:]*:secret:.+", re.DOTALL)
 
 
 def cluster_model(
@@ -52,21 +55,23 @@ def cluster_model(
     Raises:
         InvalidValue: for fields of a wrong type and for those that are arguments of the construct.
     """
-    if is_token(name):
+    if is_token(name) and not is_placeholder(name):
         raise InvalidValue("the name of a cluster must be known at synth: it keeps scripts and clusters apart")
     check_name("cluster name", name)
     if not groups:
         raise InvalidValue("groups is empty: a Slurm cluster has at least a controller")
     check_fields("slurm: ", slurm)
     _check_accounting(slurm)
+    _check_tags(tags or {})
     # A file system of anybody's making has a model of their making.
     check("mounts", mounts, Mapping[str, FileSystem | OpenZfs])
     if not isinstance(lifecycle, LifecycleScripts):
         check_names("lifecycle", lifecycle, [str(group.name) for group in groups])
+    shared = tuple(_mount(where, file_system) for where, file_system in sorted(mounts.items()))
     for group in groups:
         _refuse_what_the_construct_sets(group)
         _check_fields(f"group {group.name!r}: ", group)
-    shared = tuple(_mount(where, file_system) for where, file_system in sorted(mounts.items()))
+        _check_mounts(f"group {group.name!r}: ", group, {mount.file_system for mount in shared})
     return model.Cluster(
         path=path,
         name=name,
@@ -98,7 +103,7 @@ def _mount(where: str, file_system: FileSystem | OpenZfs) -> Mount:
 def _refuse_what_the_construct_sets(group: InstanceGroup) -> None:
     """Refuses fields that hold what a template reader finds; users say it to the construct, with CDK objects."""
     who = f"group {group.name!r}"
-    if is_token(group.name):
+    if is_token(group.name) and not is_placeholder(group.name):
         raise InvalidValue("the name of a group must be known at synth: logical ids are made of it")
     if group.lifecycle is not None:
         raise InvalidValue(f"{who}: scripts are an argument of the cluster: lifecycle={{{group.name!r}: ...}}")
@@ -112,10 +117,6 @@ def _check_fields(who: str, group: InstanceGroup) -> None:
     check_fields(who, group)
     if isinstance(group.patching, AutoPatch) and group.patching.when == "DrainFirst":
         raise InvalidValue(f"{who}patching DrainFirst is not in CloudFormation", "use WhenIdle or WhenAllIdle")
-    for mount in group.mounts if isinstance(group.mounts, list | tuple) else ():
-        _check_names(f"{who}mount {mount.path!r}", mount)
-    if isinstance(group.capacity, TrainingPlan) and group.capacity.plan.startswith("arn:"):
-        TrainingPlan.unchecked(group.capacity.plan)  # raises for what is no ARN of a plan
     if is_token(group.spares) or (group.spares and is_token(group.count)):
         raise InvalidValue(f"{who}spares are added to the count; both must then be known at synth")
     for volume in volumes_of(group):
@@ -123,14 +124,35 @@ def _check_fields(who: str, group: InstanceGroup) -> None:
             raise InvalidValue(f"{who}volume key {volume.kms_key!r} must be an ARN, to be granted to the nodes")
 
 
+def _check_mounts(who: str, group: InstanceGroup, shared: Collection[str | Unknown]) -> None:
+    for mount in group.mounts if isinstance(group.mounts, list | tuple) else ():
+        what = f"{who}mount {mount.path!r}"
+        _check_names(what, mount)
+        if mount.kind == "lustre" and mount.mount_name is None and mount.file_system not in shared:
+            raise InvalidValue(
+                f"{what} names {mount.file_system!r}, which is not among the mounts of the cluster",
+                "give its DNS name and its mount_name, or add it to the mounts of the cluster",
+            )
+
+
 def _check_accounting(slurm: Slurm) -> None:
     database = slurm.accounting
     if isinstance(database, AccountingDatabase):
         secret = database.secret_arn
-        if not is_token(secret) and not str(secret).startswith("arn:"):
-            raise InvalidValue(f"accounting secret_arn is {secret!r}", "use the ARN of the secret")
+        if not is_token(secret) and not _SECRET_ARN.fullmatch(str(secret)):
+            fix = "use the ARN of a secret: arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
+            raise InvalidValue(f"accounting secret_arn is {secret!r}", fix)
         if not database.endpoint:
             raise InvalidValue("accounting endpoint is empty", "use the host name of the database")
+
+
+def _check_tags(tags: Mapping[str, str]) -> None:
+    """Refuses what every resource that carries the tags would be refused for; how many and how long are rules."""
+    for key, value in tags.items():
+        allowed = schemas.definitions("AWS::SageMaker::Cluster")["Tag"]["properties"]
+        for what, text, kind in ((f"tag {key!r}", key, "Key"), (f"the value {value!r} of tag {key!r}", value, "Value")):
+            if not is_token(text) and not re.search(allowed[kind]["pattern"], text):
+                raise InvalidValue(f"{what} is not allowed", f"use {allowed[kind]['says']}")
 
 
 def _check_names(what: str, mount: Mount) -> None:

@@ -185,11 +185,6 @@ def _mount(
     if mount.kind == "openzfs":
         zfs = _Cluster.ClusterFsxOpenZfsConfigProperty(dns_name=where, mount_path=given(mount.path))
         return _Cluster.ClusterInstanceStorageConfigProperty(fsx_open_zfs_config=zfs)
-    if where not in targets and mount.mount_name is None:
-        raise InvalidValue(
-            f"mount {mount.path!r} names {where!r}, which is not among the mounts of the cluster",
-            "give its DNS name and its mount_name, or add it to the mounts of the cluster",
-        )
     target = targets.get(where) or MountTarget(dns_name=where, mount_name=given(mount.mount_name))
     lustre_config = _Cluster.ClusterFsxLustreConfigProperty(
         dns_name=target.dns_name, mount_name=target.mount_name, mount_path=given(mount.path)

@@ -62,7 +62,9 @@ class Cluster(Construct):
             to yours, too.
         permissions_boundary: Boundary of the roles that are made.
         tags: Tags of the cluster.
-        acknowledge: Rule ids and reasons of errors that are accepted, for when one of our dated facts is stale.
+        acknowledge: Rule ids and reasons of errors that are accepted, for when one of our dated facts is stale. What
+            synth finds on something outside of the cluster, such as a security group of yours, is accepted there:
+            `hp.acknowledge(group, "HP4001", reason)`.
 
     Attributes:
         cluster_arn: ARN of the cluster.
@@ -104,10 +106,7 @@ class Cluster(Construct):
         lifecycle = LifecycleScripts.ami_only() if lifecycle is None else lifecycle
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
-        if region != network.region and not (is_token(region) or is_token(network.region)):
-            raise InvalidValue(
-                f"the network is in {network.region} and the cluster in {region}", "put both into one Region"
-            )
+        _check_one_region(network, region)
         seen = cluster_model(
             f"{scope.node.path}/{id}",
             name=name,
@@ -122,12 +121,15 @@ class Cluster(Construct):
             account=None if is_token(account) else account,
             region=None if is_token(region) else region,
         )
-        validation.refuse_errors(self._surroundings(seen), acknowledge)
+        elsewhere = {each.model.path: validation.accepted_on(each) for each in self._mounts.values()}
+        validation.refuse_errors(self._surroundings(seen), acknowledge, elsewhere)
         _check_names_differ(seen)
+        # Before the cluster is in the tree: the synthesizer may refuse them.
+        scripts = publish({str(group.name): scripts_of(lifecycle, group) for group in seen.groups}, stack, name)
 
         super().__init__(scope, id)
         self.model = seen
-        self.scripts = publish({str(group.name): scripts_of(lifecycle, group) for group in seen.groups}, stack, name)
+        self.scripts = scripts
         self.roles = NodeRoles(
             self,
             "Roles",
@@ -154,6 +156,8 @@ class Cluster(Construct):
             validation.warn_of_what_no_template_says(self, self._surroundings(seen), in_template)
         if all(group.described or instances.find(name) for group in seen.groups for name in types_of(group)):
             validation.acknowledge_type_list(resource)
+        if any(group.image_id == "default" for group in seen.groups):
+            validation.acknowledge_default_image(resource)
 
     @property
     def connections(self) -> ec2.Connections:
@@ -254,6 +258,23 @@ class Cluster(Construct):
             )
             policies.append(_resource_of(read))
         return policies
+
+
+def _check_one_region(network: Network, region: str) -> None:
+    """Refuses a network that the cluster's stack could not refer to."""
+    if region == network.region:
+        return
+    if not (is_token(region) or is_token(network.region)):
+        raise InvalidValue(
+            f"the network is in {network.region} and the cluster in {region}", "put both into one Region"
+        )
+    if network.model.fabric:  # an imported network with security groups of its own is plain text
+        late, fixed = ("network", region) if is_token(network.region) else ("cluster", network.region)
+        raise InvalidValue(
+            f"the stack of the {late} leaves its Region to the deploy, the other one is in {fixed}: the CDK cannot "
+            "refer from one to the other",
+            "give both stacks the same env",
+        )
 
 
 def _check_names_differ(seen: model.Cluster) -> None:

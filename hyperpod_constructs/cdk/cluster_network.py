@@ -49,8 +49,9 @@ class ClusterNetwork(Network):
             The cluster and the NAT gateway stand in the first one, so further zones go to the end.
         cidr: IPv4 block, /16 to /22. Cannot be changed once a cluster runs in it.
         egress: `nat` or `closed`.
-        endpoints: Interface endpoints by service, for example `ssm`. Defaults to none with NAT, and to what Slurm nodes
-            call in a closed network (`CLOSED_ENDPOINTS`). Each is billed by hour and zone.
+        endpoints: Interface endpoints by service, for example `ssm`. Defaults to none with NAT, and in a closed network
+            to what Slurm nodes call (`CLOSED_ENDPOINTS`), with `fsx` once a Lustre file system with EFA stands in it.
+            Each is billed by hour and zone.
         flow_logs: Whether traffic is logged to CloudWatch Logs for a month.
 
     Raises:
@@ -70,6 +71,7 @@ class ClusterNetwork(Network):
         flow_logs: bool = True,
     ) -> None:
         """Makes the network."""
+        self._adds_endpoints = egress == "closed" and endpoints is None
         endpoints = (CLOSED_ENDPOINTS if egress == "closed" else ()) if endpoints is None else endpoints
         for endpoint in endpoints:
             if not _SERVICE.fullmatch(endpoint) or endpoint.startswith("com."):
@@ -101,6 +103,11 @@ class ClusterNetwork(Network):
         if flow_logs:
             self._make_flow_logs(vpc_id)
         self.ready = DependencyGroup(*rules, *waiting, gateway, *interfaces)
+
+    def reach(self, service: str) -> None:
+        """Adds an interface endpoint to a closed network whose endpoints were not chosen by hand."""
+        if self._adds_endpoints and self.node.try_find_child(f"Endpoint-{service}") is None:
+            self.ready.add(*self._make_endpoints(self._vpc.ref, [service]))
 
     def _made_for(self, zone: str | None) -> Sequence[cdk.CfnResource]:
         return self._vpc, self._subnets[self.zones.index(zone) if zone else 0]

@@ -109,7 +109,8 @@ class NodeRoles(Construct):
             id: Name within the parent.
             groups: Names of the groups.
             features: What decides which permissions nodes have.
-            given: Roles of the user's by group; they must trust `sagemaker.amazonaws.com`.
+            given: Roles of the user's by group; they must trust `sagemaker.amazonaws.com`. One that is closed to
+                changes (`mutable=False`, `without_policy_updates()`) or of another account does not get the policy.
             permissions_boundary: Boundary of the roles that are made.
         """
         super().__init__(scope, id)
@@ -133,7 +134,7 @@ class NodeRoles(Construct):
         self.policy = iam.Policy(
             self,
             "Policy",
-            roles=list(self.roles.values()),
+            roles=[role for group, role in self.roles.items() if group not in given],
             document=iam.PolicyDocument.from_json(
                 {
                     "Version": "2012-10-17",
@@ -141,3 +142,7 @@ class NodeRoles(Construct):
                 }
             ),
         )
+        # Roles of the user's are asked, because they may decline; `roles=` of a policy would not ask them.
+        for group in groups:
+            if group in given:
+                given[group].attach_inline_policy(self.policy)

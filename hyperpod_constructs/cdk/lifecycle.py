@@ -13,27 +13,37 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Final
+from typing import Final, TypedDict
 
 import aws_cdk as cdk
 
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import Scripts
 from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.lifecycle import Lifecycle, script_file
-from hyperpod_constructs.tokens import UNKNOWN
+from hyperpod_constructs.tokens import UNKNOWN, is_placeholder
 
 MOST_FILES: Final = 200
 MOST_BYTES: Final = 50_000_000
 """More than this are no scripts: put what they bring along elsewhere."""
+_HANDS_ON: Final = "HyperPodScripts"
 _NAME: Final = re.compile(r"[\w .+@=-]+(/[\w .+@=-]+)*", re.ASCII)
+
+
+class _Asset(TypedDict):
+    """What a synthesizer wants to know of a file."""
+
+    source_hash: str
+    file_name: str
+    packaging: cdk.FileAssetPackaging
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleScripts:
     """What runs on a new node.
 
-    Make one with `ami_only`, `extended`, `custom` or `existing`.
+    Make one with `ami_only`, `extended`, `custom` or `existing`, which check what goes together.
 
     Attributes:
         directory: Folder of scripts to publish.
@@ -46,6 +56,14 @@ class LifecycleScripts:
     uri: str | None = None
     on_create: str | None = None
     on_init_complete: str | None = None
+
+    def __post_init__(self) -> None:
+        check_fields("LifecycleScripts: ", self)
+        if self.directory is None and self.uri is None and (self.on_create or self.on_init_complete):
+            raise InvalidValue(
+                f"LifecycleScripts names {self.on_create or self.on_init_complete!r} and no place where it lies",
+                "use LifecycleScripts.custom, .extended or .existing",
+            )
 
     @classmethod
     def ami_only(cls) -> LifecycleScripts:
@@ -89,7 +107,7 @@ class LifecycleScripts:
         Raises:
             InvalidValue: if the address does not begin with `s3://`.
         """
-        if not uri.startswith("s3://"):
+        if not uri.startswith("s3://") and not is_placeholder(uri):
             # Nodes are granted the bucket, so a token may stand in the address but not for all of it.
             raise InvalidValue(
                 f"script address is {uri!r}", 'use s3://BUCKET/PREFIX, or f"s3://{bucket.bucket_name}/PREFIX"'
@@ -172,33 +190,47 @@ def _upload(directory: Path, stack: cdk.Stack, cluster_name: str) -> tuple[str, 
     digest = _digest(files)
     stage = cdk.Stage.of(stack)
     outdir = Path(stage.outdir if stage else ".")
-    keys, bucket, prefix = [], "", ""
+    keys, bucket, prefix, synthesizer = [], "", "", stack.synthesizer
     for number, (name, content) in enumerate(files):
         # Staged without an extension: the CDK appends that of the staged file to the key, and tells two files apart by
         # the rest of it alone.
         staged = Path(f"hyperpod.{digest}") / str(number)
         (outdir / staged).parent.mkdir(parents=True, exist_ok=True)
         (outdir / staged).write_bytes(content)
+        asset: _Asset = {
+            "source_hash": f"hyperpod/{cluster_name}/{digest}/{name}",
+            "file_name": str(staged),
+            "packaging": cdk.FileAssetPackaging.FILE,
+        }
         try:
-            location = stack.synthesizer.add_file_asset(
-                source_hash=f"hyperpod/{cluster_name}/{digest}/{name}",
-                file_name=str(staged),
-                packaging=cdk.FileAssetPackaging.FILE,
-            )
-        except RuntimeError as error:
-            raise InvalidValue(
-                "the synthesizer of this stack cannot publish files under names of our choice: use the default one (a "
-                "qualifier goes into the context key @aws-cdk/core:bootstrapQualifier), or upload the scripts yourself "
-                "and give LifecycleScripts.existing('s3://...')"
-            ) from error
+            location = synthesizer.add_file_asset(**asset)
+        except RuntimeError:  # it is not bound to this stack
+            synthesizer = _bound_synthesizer(stack)
+            location = synthesizer.add_file_asset(**asset)
         bucket, ending = location.bucket_name, f"/{digest}/{name}"
         if not location.object_key.endswith(ending):
             raise InvalidValue(
-                f"the synthesizer of this stack put {name} at {location.object_key!r}, not at ...{ending}"
+                "the synthesizer of this stack chooses the names of files itself, and nodes would not find their "
+                "scripts",
+                "use cdk.DefaultStackSynthesizer or cdk.CliCredentialsStackSynthesizer, or upload the scripts yourself "
+                "and give LifecycleScripts.existing('s3://...')",
             )
         prefix = location.object_key.removesuffix(ending)
         keys.append(location.object_key)
     return f"s3://{bucket}/{prefix}/{digest}", (bucket, prefix), keys
+
+
+def _bound_synthesizer(stack: cdk.Stack) -> cdk.IStackSynthesizer:
+    """The synthesizer of a stack whose user gave one.
+
+    The CDK binds a copy of it to the stack. jsii takes the copy for the original, which is bound to nothing, so that
+    Python cannot get hold of it; but in Node the synthesizer of a nested stack hands every file on to the copy.
+    """
+    nested = cdk.NestedStack(stack, _HANDS_ON)
+    synthesizer = nested.synthesizer
+    for made in (_HANDS_ON, f"{_HANDS_ON}.NestedStack"):
+        stack.node.try_remove_child(made)
+    return synthesizer
 
 
 def _read(directory: Path) -> list[tuple[str, bytes]]:

@@ -149,6 +149,13 @@ class Network(Construct):
         """The VPC and the subnet of a zone, where they are made here."""
         return ()
 
+    def reach(self, service: str) -> None:
+        """Lets what stands here reach a service of AWS, where nothing but endpoints of our own leads out.
+
+        Args:
+            service: Its short name, such as `fsx`.
+        """
+
     def ids(self, zone: str | None = None) -> VpcIds:
         """Subnet and security groups of a zone, for L1 properties; by default those of the first zone."""
         path = self.model.subnet(zone).path
@@ -182,10 +189,15 @@ class Network(Construct):
             id: Name within the parent.
             vpc_id: Id of the VPC.
             subnets: Private subnets with a way to S3, SSM and CloudWatch Logs; clusters stand in the first by default.
-            vpc_cidr: IPv4 block of the VPC, which some of the CDK's own constructs ask for.
+            vpc_cidr: IPv4 block of the VPC, which some of the CDK's own constructs ask for. A subnet outside of it
+                draws a warning.
             security_group_ids: Up to 5 security groups, each with rules for all traffic from and to itself. Defaults to
                 a new one.
             egress: What the new security group lets out: everything (`nat`), or HTTPS and itself (`closed`).
+
+        Raises:
+            InvalidValue: if an id or block is none, a subnet, its zone or a security group is named twice, or a zone
+                name is of another Region than the stack.
         """
         check_id("vpc_id", vpc_id, "vpc")
         check_block("vpc_cidr", vpc_cidr)
@@ -195,6 +207,7 @@ class Network(Construct):
             raise InvalidValue(f"security_group_ids are {list(security_group_ids)!r}", "name each group once")
         if not subnets:
             raise InvalidValue("an imported network needs at least one subnet")
+        _check_subnets(subnets, cdk.Stack.of(scope).region)
         return _ImportedNetwork(scope, id, vpc_id, subnets, vpc_cidr, security_group_ids, egress)
 
     def _make_fabric(self, vpc_id: str, egress: Egress) -> list[cdk.CfnResource]:
@@ -249,6 +262,25 @@ class Network(Construct):
         return [inside, out]
 
 
+def _check_subnets(subnets: Sequence[ImportedSubnet], region: str) -> None:
+    """Refuses subnets that cannot be told apart, and zones that are not where the stack is."""
+    for what, given in (("subnet", [each.subnet_id for each in subnets]), ("zone", [each.zone for each in subnets])):
+        named = [each for each in given if each is not None and not is_token(each)]
+        if twice := sorted({each for each in named if named.count(each) > 1}):
+            raise InvalidValue(
+                f"subnets name {what} {', '.join(twice)} twice",
+                "name each subnet once, and one subnet of each zone: groups stand in a zone, not in a subnet",
+            )
+    for each in subnets:
+        name = each.availability_zone
+        its_region = zones.region_of(name) if name is not None and not is_token(name) else None
+        if its_region not in {None, region} and not is_token(region):
+            raise InvalidValue(
+                f"availability_zone of {each.subnet_id} is {name!r}, which is in {its_region}",
+                f"use a zone name of {region}, where the stack is",
+            )
+
+
 def fabric_model(path: str) -> SecurityGroup:
     """The fabric security group as the rules see it."""
     group = f"{path}/{_FABRIC}"
@@ -296,7 +328,8 @@ class _ImportedNetwork(Network):
         self.model = NetworkModel(
             zones=self.zones,
             subnets=tuple(
-                Subnet(path=subnet.subnet_id, zone=subnet.zone, cidr=subnet.cidr, public=UNKNOWN) for subnet in subnets
+                Subnet(path=subnet.subnet_id, zone=subnet.zone, cidr=subnet.cidr, public=UNKNOWN, vpc_cidr=vpc_cidr)
+                for subnet in subnets
             ),
             fabric=fabric,
             groups=(fabric.path,) if fabric else self.security_group_ids,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import cast
 
@@ -11,11 +12,14 @@ from constructs import Construct
 from hyperpod_constructs.cdk._arguments import check_emails, check_topic, checked
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.network import LOCKED
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.tokens import is_token
 
 STATE_CHANGE = "SageMaker HyperPod Cluster State Change"
 NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
 """Detail types of EventBridge events. Source: SageMaker developer guide, EventBridge page (facts 8.4)."""
 
+_PRINCIPAL = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.amazonaws\.com(\.cn)?")
 _NAMES_ITS_ACCOUNT = frozenset({"budgets.amazonaws.com"})
 """Services documented to send `aws:SourceAccount` when they publish; for others the condition would silence them.
 
@@ -34,7 +38,7 @@ class AlertTopic(Construct):
         publishers: Service principals that may publish for this account, for example `events.amazonaws.com`.
 
     Raises:
-        InvalidValue: if an address is none, or given twice.
+        InvalidValue: if an address is none, or given twice, or a publisher is no service principal.
 
     Attributes:
         topic_arn: ARN of the topic.
@@ -45,6 +49,12 @@ class AlertTopic(Construct):
     def __init__(self, scope: Construct, id: str, *, emails: Sequence[str], publishers: Sequence[str]) -> None:
         """Makes the topic, its policy and its subscriptions."""
         check_emails("emails", emails)
+        for service in publishers:
+            if not is_token(service) and not _PRINCIPAL.fullmatch(service):
+                raise InvalidValue(
+                    f"AlertTopic: publishers holds {service!r}, which is no service principal",
+                    "use one such as budgets.amazonaws.com or events.amazonaws.com",
+                )
         super().__init__(scope, id)
         topic = sns.CfnTopic(
             self,
@@ -103,7 +113,8 @@ class ClusterNotices(Construct):
         scope: Parent construct.
         id: Name within the parent.
         cluster: The cluster.
-        topic_arn: Topic that lets `events.amazonaws.com` publish.
+        topic_arn: Topic that lets `events.amazonaws.com` publish, such as
+            `hp.AlertTopic(..., publishers=["events.amazonaws.com"]).topic_arn`.
     """
 
     @checked

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_fsx as fsx, aws_kms as kms, aws_s3 as s3
 from constructs import Construct
 
+from hyperpod_constructs.catalog.endpoints import LUSTRE_EFA
 from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import MountTarget, given, lustre_configuration, repository_sync
 from hyperpod_constructs.cdk.network import LOCKED, Network
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import intent
+from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
 from hyperpod_constructs.model.storage import (
@@ -80,7 +82,7 @@ class LustreFileSystem(Construct):
     It stands in the fabric security group of its network, whose rules for all traffic with itself are what both EFA
     and Lustre's own ports need; the group is made once and never swapped, because that would replace the file system.
     Kept on delete and on replace, and with it the VPC, subnet and security group that it stands in, which cost nothing
-    and which EC2 would not delete under it.
+    and which EC2 would not delete under it. With EFA, a closed network gets an endpoint for FSx, which nodes ask.
 
     Args:
         scope: Parent construct.
@@ -141,6 +143,8 @@ class LustreFileSystem(Construct):
             resource.add_metadata(intent.KEY, intent.encode_subnets(network.model.subnets))
         resource.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         network.keep(zone)
+        if lustre.efa is True:
+            network.reach(LUSTRE_EFA)
         resource.apply_cross_stack_reference_strength(LOCKED)
         # FSx looks for its ports when it is created and no property refers to the rules (field report B-04).
         resource.node.add_dependency(network.fabric_rules)
@@ -224,12 +228,16 @@ class CheckpointBucket(s3.Bucket):
         scope: Parent construct.
         id: Name within the parent.
         key: Customer key. Defaults to S3-managed encryption.
-        old_versions_days: Days that replaced or deleted checkpoints are kept.
+        old_versions_days: Days that replaced or deleted checkpoints are kept, 1 to 36,500.
+
+    Raises:
+        InvalidValue: if old versions are kept for less than a day.
     """
 
     @checked
     def __init__(self, scope: Construct, id: str, *, key: kms.IKey | None = None, old_versions_days: int = 30) -> None:
         """Makes the bucket."""
+        check_whole("CheckpointBucket: old_versions_days", old_versions_days, low=1, high=36_500, unit="days")
         super().__init__(
             scope,
             id,
@@ -248,3 +256,5 @@ class CheckpointBucket(s3.Bucket):
                 )
             ],
         )
+        bucket = cast("cdk.CfnResource", self.node.default_child)
+        bucket.add_metadata(intent.KEY, {"holds_data": True})

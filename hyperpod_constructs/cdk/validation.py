@@ -8,9 +8,10 @@ therefore reported as a fatal finding on a stack. Neither `--no-validation` nor 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final, cast
+from weakref import WeakKeyDictionary
 
 import aws_cdk as cdk
 import jsii
@@ -31,14 +32,25 @@ from hyperpod_constructs.version import VERSION
 PLUGIN: Final = "HyperPod"
 """Name of the plugin: rule `HP3001` is acknowledged as `HyperPod::HP3001`."""
 _MARKER = "HyperPodValidation"
+_ENGINE: Final = "CloudFormation-Validate"
+_TYPE_LIST: Final = f"{_ENGINE}::E3644"
+_SAID_AGAIN: Final[Mapping[str, tuple[str, ...]]] = {"HP1010": (_TYPE_LIST, f"{PLUGIN}::HP1011")}
+"""What else is said, at synth, of what a rule finds: whoever accepts the finding accepts that."""
+_accepted: Final[WeakKeyDictionary[object, set[str]]] = WeakKeyDictionary()
+"""Rules by the construct on which they were acknowledged."""
 
 
-def refuse_errors(deployment: Deployment, acknowledged: Mapping[str, str] | None) -> None:
+def refuse_errors(
+    deployment: Deployment,
+    acknowledged: Mapping[str, str] | None,
+    elsewhere: Mapping[str, Collection[str]] | None = None,
+) -> None:
     """Raises `InvalidCluster` with every error of a deployment, save those that are acknowledged with a reason.
 
     Args:
         deployment: What is about to be made; tokens count as not known.
         acknowledged: Reasons by rule id. Fatal findings cannot be acknowledged.
+        elsewhere: Rules, by path, that were acknowledged on what exists already.
     """
     for file_system in deployment.file_systems:
         check_fields(f"file system {file_system.path}: ", file_system)
@@ -46,10 +58,23 @@ def refuse_errors(deployment: Deployment, acknowledged: Mapping[str, str] | None
     errors = [
         finding
         for finding in _check(deployment)
-        if finding.severity is Severity.FATAL or (finding.severity is Severity.ERROR and finding.rule not in accepted)
+        if finding.severity is Severity.FATAL
+        or (finding.severity is Severity.ERROR and finding.rule not in accepted and not _covered(finding, elsewhere))
     ]
     if errors:
         raise InvalidCluster(errors)
+
+
+def _covered(finding: Finding, elsewhere: Mapping[str, Collection[str]] | None) -> bool:
+    """Whether a finding is on something, or in something, on which its rule was acknowledged."""
+    return any(
+        finding.rule in found and f"{finding.path}/".startswith(f"{path}/") for path, found in (elsewhere or {}).items()
+    )
+
+
+def accepted_on(construct: object) -> Collection[str]:
+    """Rules that were acknowledged on a construct itself; none for what is no construct."""
+    return _accepted.get(construct, ()) if isinstance(construct, Construct) else ()
 
 
 def warn_of_what_no_template_says(scope: IConstruct, seen: Deployment, in_template: Deployment) -> None:
@@ -79,7 +104,8 @@ def acknowledge(scope: IConstruct, rule: str, reason: str) -> None:
     """Accepts the findings of a rule below a construct, in code, where a reviewer sees it.
 
     Args:
-        scope: The construct; everything in it is covered.
+        scope: The construct; everything in it is covered, and nothing else: what is found on a security group that is
+            not in the cluster is acknowledged on the security group.
         rule: Id such as `HP3009`.
         reason: Why it is acceptable here.
 
@@ -95,12 +121,13 @@ def record(scope: IConstruct, acknowledged: Mapping[str, str] | None) -> None:
     What only a constructor can say comes as an annotation, which the CDK knows by another id.
     """
     given = [
-        cdk.Acknowledgment(id=f"{source}::{rule}", reason=reason)
+        cdk.Acknowledgment(id=each, reason=reason)
         for rule, reason in sorted(_reasons(acknowledged).items())
-        for source in (PLUGIN, "Annotation")
+        for each in (f"{PLUGIN}::{rule}", f"Annotation::{rule}", *_SAID_AGAIN.get(rule, ()))
     ]
     if given:
         cdk.Validations.of(scope).acknowledge(*given)
+        _accepted.setdefault(scope, set()).update(acknowledged or ())
 
 
 def _reasons(acknowledged: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -122,9 +149,23 @@ def acknowledge_type_list(resource: cdk.CfnResource) -> None:
     """
     cdk.Validations.of(resource).acknowledge(
         cdk.Acknowledgment(
-            id="CloudFormation-Validate::E3644",
+            id=_TYPE_LIST,
             reason="The engine's list of types by Region is derived from prices and lacks types that HyperPod offers; "
             "hyperpod_constructs checks types against the service's own enum (HP1 rules).",
+        )
+    )
+
+
+def acknowledge_default_image(resource: cdk.CfnResource) -> None:
+    """Accepts the CDK engine's rule on AMI ids, where the word `default` stands for one.
+
+    Our own rule on images knows that word, and still reads the template.
+    """
+    cdk.Validations.of(resource).acknowledge(
+        cdk.Acknowledgment(
+            id=f"{_ENGINE}::E1152",
+            reason="The engine does not know that ImageId may be 'default' (SageMaker API, ImageId); "
+            "hyperpod_constructs checks images itself (HP1015).",
         )
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from hyperpod_constructs.tokens import UNKNOWN, Unknown
+from hyperpod_constructs.tokens import UNKNOWN, Unknown, is_placeholder
 
 MAX_TEXT = 1024 * 1024
 """Characters. Longer strings are `UNKNOWN`: outputs that repeat each other could double without end."""
@@ -18,6 +18,34 @@ MAX_TEXT = 1024 * 1024
 _DYNAMIC = "{{resolve:"
 # What ids, names, ARNs, addresses and URLs never contain, so that splitting there cannot cut a reference in two.
 _NEVER_INSIDE_A_REFERENCE = frozenset(",|")
+# Attributes that are such a text. Those of a custom resource or a nested stack can be lists in one text.
+_ONE_TEXT = frozenset(
+    {
+        "AllocationId",
+        "Arn",
+        "CidrBlock",
+        "ClusterArn",
+        "ClusterName",
+        "DNSName",
+        "DefaultSecurityGroup",
+        "DomainName",
+        "GroupId",
+        "GroupName",
+        "Id",
+        "InternetGatewayId",
+        "KeyId",
+        "LustreMountName",
+        "NatGatewayId",
+        "PolicyArn",
+        "RoleId",
+        "RootVolumeId",
+        "RouteTableId",
+        "SubnetId",
+        "TopicArn",
+        "TopicName",
+        "VpcId",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +64,17 @@ class Reference:
     logical_id: str
     attribute: str | None = None
     weak: bool = field(default=False, compare=False)
+
+    @property
+    def is_one_text(self) -> bool:
+        """Whether it is certainly one id, name, ARN or address, and neither a list nor several in one text."""
+        # Without a stack it is some output that a weak reference reaches, see `intrinsics`.
+        return bool(self.stack) and (self.attribute is None or self.attribute in _ONE_TEXT)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is certainly text, be it several values in one: stacks have outputs of text only."""
+        return self.is_one_text or not self.stack or str(self.attribute).startswith("Outputs.")
 
 
 Part: TypeAlias = str | Reference | Unknown
@@ -87,19 +126,20 @@ def parts_of(value: Value) -> tuple[Part, ...]:
 def joined(parts: Iterable[Part]) -> str | Reference | Text | Unknown:
     """The shortest value that says the same as these parts one after the other.
 
-    Dynamic references (`{{resolve:ssm:…}}`) become `UNKNOWN`, also where one stretches over several parts.
+    Dynamic references (`{{resolve:ssm:…}}`) become `UNKNOWN`, also where one stretches over several parts. What holds a
+    placeholder of the CDK is `UNKNOWN` altogether.
     """
     merged = _merged(_without_dynamic(_merged(parts)))
     if not merged:
         return ""
-    if sum(len(part) for part in merged if isinstance(part, str)) > MAX_TEXT:
+    if any(map(is_placeholder, merged)) or sum(len(part) for part in merged if isinstance(part, str)) > MAX_TEXT:
         return UNKNOWN
     return merged[0] if len(merged) == 1 else Text(parts=tuple(merged))
 
 
 def resolved_text(value: str) -> str | Reference | Text | Unknown:
-    """A literal string of a template, with its dynamic references taken out."""
-    return joined((value,)) if _DYNAMIC in value else value
+    """A literal string of a template, with its dynamic references and the CDK's placeholders taken out."""
+    return joined((value,)) if _DYNAMIC in value or is_placeholder(value) else value
 
 
 def split(value: Value, delimiter: str) -> list[Value] | Unknown:
@@ -108,10 +148,12 @@ def split(value: Value, delimiter: str) -> list[Value] | Unknown:
         return UNKNOWN
     if isinstance(value, str):
         return [*value.split(delimiter)]
-    if not isinstance(value, Text) or UNKNOWN in value.parts or not _NEVER_INSIDE_A_REFERENCE & set(delimiter):
+    if not isinstance(value, Text | Reference) or not _NEVER_INSIDE_A_REFERENCE & set(delimiter):
         return UNKNOWN
     pieces: list[list[Part]] = [[]]
-    for part in value.parts:
+    for part in parts_of(value):
+        if not isinstance(part, str) and (part is UNKNOWN or not part.is_one_text):
+            return UNKNOWN
         first, *others = part.split(delimiter) if isinstance(part, str) else [part]
         pieces[-1].append(first)
         pieces += [[other] for other in others]

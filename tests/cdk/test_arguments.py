@@ -29,6 +29,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "ImportedSubnet": {"subnet_id": "subnet-0123456789abcdef0"},
     "InstanceGroup": {"name": "p5", "count": 1},
     "InstanceType": {"name": "ml.p7.48xlarge"},
+    "LifecycleScripts": {"uri": "s3://scripts/x"},
     "Lustre": {"capacity_gib": 1200},
     "Mount": {"kind": "lustre", "file_system": "Scratch"},
     "NodeVolume": {"size_gib": 1},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +10,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_iam as iam, aws_s3 as s3
+from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_s3 as s3, aws_ssm as ssm
 
 import hyperpod_constructs as hp
 from tests.templates import of_type, synthesized
@@ -28,6 +29,10 @@ def groups(**compute: Any) -> list[hp.InstanceGroup]:
         hp.InstanceGroup.controller("ml.m5.xlarge"),
         hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", **{"count": 2, **compute}),
     ]
+
+
+def accounted(secret_arn: str) -> hp.Slurm:
+    return hp.Slurm(accounting=hp.AccountingDatabase(endpoint="db", secret_arn=secret_arn))
 
 
 def cluster(stack: cdk.Stack, network: Any, **options: Any) -> hp.Cluster:
@@ -303,7 +308,14 @@ class TestArguments:
             ({"tags": {"cost": 1}}, r"tags\['cost'\] is 1, an int; use text"),
             ({"acknowledge": ["HP1107"]}, r"acknowledge is \['HP1107'\], a list; use a dictionary"),
             ({"lifecycle": {"cpu": "scripts"}}, r"lifecycle\['cpu'\] is 'scripts', a str; use hp.LifecycleScripts"),
-            ({"slurm": hp.Slurm(accounting=hp.AccountingDatabase(endpoint="db", secret_arn="x"))}, "ARN of the secret"),
+            ({"slurm": accounted("x")}, "use the ARN of a secret"),
+            ({"slurm": accounted("arn:aws:ssm:us-west-2:111122223333:parameter/x")}, "use the ARN of a secret"),
+            ({"tags": {"a|b": "v"}}, r"tag 'a\|b' is not allowed; use letters, digits, spaces and _ \. : / = \+ - @"),
+            ({"tags": {"a": "v*"}}, r"the value 'v\*' of tag 'a' is not allowed; use letters"),
+            (
+                {"groups": groups(mounts=[hp.Mount(kind="lustre", path="/data", file_system="Test/Data")])},
+                "'Test/Data', which is not among the mounts of the cluster",
+            ),
             ({"network": "vpc-1"}, "network is 'vpc-1', a str; use hp.Network"),
         ],
     )
@@ -312,6 +324,14 @@ class TestArguments:
     ) -> None:
         with pytest.raises(hp.InvalidValue, match=message):
             cluster(stack, **{"network": network, **wrong})
+        assert stack.node.try_find_child("Cluster") is None
+
+    def test_an_id_that_is_taken_is_refused_in_our_words(self, stack: cdk.Stack, network: hp.Network) -> None:
+        cluster(stack, network)
+        with pytest.raises(
+            hp.InvalidValue, match="Cluster: there is a construct 'Cluster' already; give this one another id"
+        ):
+            cluster(stack, network, name="other")
 
     @pytest.mark.parametrize(
         ("wrong", "message"),
@@ -338,9 +358,23 @@ class TestArguments:
         with pytest.raises(hp.InvalidValue, match=message):
             cluster(stack, network, groups=[groups()[0], hp.InstanceGroup(partitions=("cpu",), **fields)])
 
-    def test_a_network_whose_region_is_decided_at_deploy_is_not_compared(self, app: cdk.App, stack: cdk.Stack) -> None:
+    def test_a_network_whose_region_is_decided_at_deploy_cannot_be_referred_to(
+        self, app: cdk.App, stack: cdk.Stack
+    ) -> None:
         network = hp.ClusterNetwork(cdk.Stack(app, "Anywhere"), "Network", zones=["usw2-az2"])
-        assert cluster(stack, network).cluster_name == "smoke"
+        with pytest.raises(hp.InvalidValue, match=r"leaves its Region to the deploy.*give both stacks the same env"):
+            cluster(stack, network)
+
+    def test_a_network_that_is_plain_text_may_stand_anywhere(self, app: cdk.App, stack: cdk.Stack) -> None:
+        network = hp.Network.from_attributes(
+            cdk.Stack(app, "Anywhere"),
+            "Network",
+            vpc_id="vpc-0123456789abcdef0",
+            subnets=[hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0", zone="usw2-az2")],
+            security_group_ids=["sg-0123456789abcdef0"],
+        )
+        cluster(stack, network)
+        assert properties(stack)["VpcConfig"]["Subnets"] == ["subnet-0123456789abcdef0"]
 
     def test_a_network_of_another_region_is_refused(self, app: cdk.App, stack: cdk.Stack) -> None:
         elsewhere = cdk.Stack(app, "Elsewhere", env=cdk.Environment(account="111122223333", region="us-east-1"))
@@ -454,7 +488,6 @@ class TestFieldsOfAWrongType:
         [
             ({"image_id": 3}, "group 'cpu': image_id is 3, an int; use text or None"),
             ({"volumes": [hp.NodeVolume(kms_key=3)]}, "volumes[0].kms_key is 3, an int"),  # type: ignore[arg-type]  # the point
-            ({"capacity": hp.TrainingPlan("arn:aws:x", count=1, zone=None, starts=None, ends=None)}, "not the ARN"),
         ],
     )
     def test_are_named_before_anything_is_made(
@@ -522,6 +555,95 @@ class TestTokensEverywhere:
         template = json.dumps(synthesized(stack)["Resources"])
         for name in (*text, *number):
             assert f'{{"Ref": "{name}"}}' in template, name
+
+
+class TestLookups:
+    """The CDK asks AWS only after an app has ended without an exception: what stands for an answer is no mistake."""
+
+    def test_that_are_yet_to_be_made_are_never_an_error(self, stack: cdk.Stack, network: hp.Network) -> None:
+        def asked(name: str) -> str:
+            return ssm.StringParameter.value_from_lookup(stack, f"/team/{name}")
+
+        compute = hp.InstanceGroup.compute(
+            asked("group"),
+            asked("type"),
+            count=1,
+            zone="usw2-az2",
+            image_id=ec2.MachineImage.lookup(name="ours").get_image(stack).image_id,
+            volumes=[hp.NodeVolume(size_gib=1, kms_key=asked("key"))],
+        )
+        on_plan = hp.InstanceGroup.compute(
+            "p5", "ml.p5.48xlarge", count=1, capacity=hp.TrainingPlan.unchecked(asked("plan"))
+        )
+        database = hp.AccountingDatabase(endpoint=asked("database"), secret_arn=asked("secret"), name=asked("name"))
+        cluster(
+            stack,
+            network,
+            name=asked("cluster"),
+            zone="usw2-az2",
+            groups=[groups()[0], compute, on_plan],
+            slurm=hp.Slurm(accounting=database),
+            mounts={"/fsx": hp.LustreFileSystem.from_attributes(dns_name=asked("dns"), mount_name=asked("mount"))},
+            lifecycle=hp.LifecycleScripts.existing(asked("scripts"), on_create="setup.sh"),
+            roles={"controller": iam.Role.from_lookup(stack, "Nodes", role_name="nodes")},
+            tags={"team": asked("team")},
+        )
+        assert properties(stack)["ClusterName"] == "dummy-value-for-/team/cluster"
+
+    def test_a_network_whose_ids_are_yet_to_be_looked_up_is_taken(self, stack: cdk.Stack) -> None:
+        vpc = ec2.Vpc.from_lookup(stack, "Vpc", tags={"team": "ml"})
+        subnets = [
+            hp.ImportedSubnet(subnet_id=each.subnet_id, availability_zone=each.availability_zone, cidr="10.0.32.0/19")
+            for each in vpc.private_subnets
+        ]
+        imported = hp.Network.from_attributes(
+            stack, "Network", vpc_id=vpc.vpc_id, vpc_cidr=vpc.vpc_cidr_block, subnets=subnets
+        )
+        cluster(stack, imported)
+        assert properties(stack)["VpcConfig"]["Subnets"] == ["p-12345"]
+
+    def test_a_mistake_in_an_answer_is_refused_like_any_other(self, tmp_path: Path, context: dict[str, Any]) -> None:
+        answer = {"ssm:account=111122223333:parameterName=/team/type:region=us-west-2": "ml.m5.xlarg"}
+        app = cdk.App(context={**context, **answer}, outdir=str(tmp_path))
+        stack = cdk.Stack(app, "Stack", env=cdk.Environment(account="111122223333", region="us-west-2"))
+        network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], egress="closed", flow_logs=False)
+        found = ssm.StringParameter.value_from_lookup(stack, "/team/type")
+        with pytest.raises(hp.InvalidCluster, match="HP1010"):
+            cluster(stack, network, groups=[hp.InstanceGroup.controller(found)])
+
+
+class TestAcknowledgements:
+    def test_of_an_unknown_type_are_given_once_for_whoever_says_it(
+        self, app: cdk.App, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        new = hp.InstanceGroup.compute("new", "ml.p5.49xlarge", count=1)
+        cluster(stack, network, groups=[groups()[0], new], acknowledge={"HP1010": "offered since yesterday"})
+        assert synthesized(stack)
+        report = json.loads((Path(app.outdir) / "validation-report.json").read_text())
+        said = [each["ruleName"] for plugin in report["pluginReports"] for each in plugin["violations"]]
+        assert not {"HP1010", "HP1011"} & set(said)
+
+    def test_on_a_file_system_hold_for_the_clusters_that_mount_it(self, stack: cdk.Stack, network: hp.Network) -> None:
+        odd = hp.Lustre(capacity_gib=1300, throughput_mbps_per_tib=125)
+        data = hp.LustreFileSystem(
+            stack, "Data", network=network, lustre=odd, acknowledge={"HP3001": "a size that only we are offered"}
+        )
+        assert cluster(stack, network, mounts={"/fsx": data})
+
+    def test_on_a_file_system_hold_for_no_other(self, stack: cdk.Stack, network: hp.Network) -> None:
+        odd = hp.Lustre(capacity_gib=1300, throughput_mbps_per_tib=125)
+        data = hp.LustreFileSystem(
+            stack, "Data", network=network, lustre=odd, acknowledge={"HP3001": "a size that only we are offered"}
+        )
+        data20 = SimpleNamespace(
+            target=data.target,
+            model=dataclasses.replace(data.model, path=f"{data.model.path}20"),
+            subnet=None,
+            associations=(),
+        )
+        with pytest.raises(hp.InvalidCluster) as refused:
+            cluster(stack, network, mounts={"/fsx": data, "/other": data20})
+        assert [each.path for each in refused.value.findings if each.rule == "HP3001"] == ["Test/Data20"]
 
 
 class TestGrants:
@@ -678,6 +800,26 @@ class TestLifecycleScripts:
         with pytest.raises(hp.InvalidValue, match=r"LifecycleScripts\.existing"):
             cluster(stack, network, lifecycle=hp.LifecycleScripts.extended(scripts))
 
+    @pytest.mark.parametrize(
+        "synthesizer", [cdk.DefaultStackSynthesizer(qualifier="team"), cdk.CliCredentialsStackSynthesizer()]
+    )
+    def test_a_synthesizer_of_the_users_publishes_to_the_stacks_bucket(
+        self, app: cdk.App, scripts: Path, synthesizer: cdk.StackSynthesizer
+    ) -> None:
+        env = cdk.Environment(account="111122223333", region="us-west-2")
+        stack = cdk.Stack(app, "Ours", env=env, synthesizer=synthesizer)
+        network = hp.ClusterNetwork(
+            stack, "Network", zones=["usw2-az2"], egress="closed", endpoints=[], flow_logs=False
+        )
+        cluster(stack, network, lifecycle=hp.LifecycleScripts.extended(scripts))
+        resources = synthesized(stack)["Resources"].values()
+        assert "AWS::CloudFormation::Stack" not in {each["Type"] for each in resources}
+        bucket, _, prefix = group(stack, "cpu")["LifeCycleConfig"]["SourceS3Uri"].removeprefix("s3://").partition("/")
+        assets = json.loads((Path(app.outdir) / "Ours.assets.json").read_text())["files"].values()
+        published = {(to["bucketName"], to["objectKey"]) for each in assets for to in each["destinations"].values()}
+        assert {(bucket, f"{prefix}/on_init_complete.sh"), (bucket, f"{prefix}/lib/users.sh")} <= published
+        assert bucket.startswith("cdk-team-assets-" if "Default" in type(synthesizer).__name__ else "cdk-hnb659fds-")
+
     def test_a_missing_entry_script_is_refused(self, stack: cdk.Stack, network: hp.Network, scripts: Path) -> None:
         with pytest.raises(hp.InvalidCluster, match=r"setup\.sh"):
             cluster(stack, network, lifecycle=hp.LifecycleScripts.custom(scripts, entry="setup.sh"))
@@ -686,6 +828,17 @@ class TestLifecycleScripts:
         (scripts / "on_init_complete.sh").write_bytes(b"#!/bin/bash\r\n")
         with pytest.raises(hp.InvalidCluster, match="CR"):
             cluster(stack, network, lifecycle=hp.LifecycleScripts.extended(scripts))
+
+    @pytest.mark.parametrize(
+        ("fields", "message"),
+        [
+            ({"directory": "./scripts", "on_create": "x.sh"}, "directory is './scripts', a str; use pathlib.Path"),
+            ({"on_create": "x.sh"}, "names 'x.sh' and no place where it lies; use LifecycleScripts.custom"),
+        ],
+    )
+    def test_made_by_hand_are_checked_too(self, fields: dict[str, Any], message: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.LifecycleScripts(**fields)
 
     def test_a_folder_that_does_not_exist_is_named(self, stack: cdk.Stack, network: hp.Network) -> None:
         with pytest.raises(hp.InvalidValue, match="nowhere does not exist"):

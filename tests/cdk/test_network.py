@@ -10,6 +10,8 @@ import aws_cdk as cdk
 import pytest
 
 import hyperpod_constructs as hp
+from hyperpod_constructs import rules
+from hyperpod_constructs.model import template
 from tests.templates import of_type, synthesized
 
 
@@ -125,6 +127,18 @@ class TestImported:
         assert "Resources" not in synthesized(stack)
         assert made.ids().security_groups == ("sg-0123456789abcdef0",)
 
+    def test_a_subnet_outside_of_the_block_of_its_vpc_is_told_at_synth(self, stack: cdk.Stack) -> None:
+        made = hp.Network.from_attributes(
+            stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=[self.subnet()], vpc_cidr="10.2.0.0/16"
+        )
+        groups = [hp.InstanceGroup.controller("ml.m5.xlarge"), hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1)]
+        hp.Cluster(stack, "Cluster", name="train", network=made, groups=groups)
+        synthesized(stack)
+        stage = cdk.Stage.of(stack)
+        assert stage is not None
+        (found,) = rules.RULES["HP4041"].findings(template.read(stage.outdir))
+        assert "subnet-0123456789abcdef0 10.1.0.0/20 does not lie in 10.2.0.0/16" in found.message
+
     def test_a_subnet_without_zone_id_has_no_known_zone(self, stack: cdk.Stack) -> None:
         made = hp.Network.from_attributes(
             stack,
@@ -192,6 +206,35 @@ class TestArguments:
         token = cdk.Fn.import_value("anything")
         made = hp.ImportedSubnet(subnet_id=token, zone=token, cidr=token, availability_zone=token)
         assert made.zone == token
+
+    @pytest.mark.parametrize(
+        ("subnets", "message"),
+        [
+            ([{"subnet_id": "subnet-1"}, {"subnet_id": "subnet-1", "zone": "usw2-az2"}], "name subnet subnet-1 twice"),
+            (
+                [{"subnet_id": "subnet-1", "zone": "usw2-az2"}, {"subnet_id": "subnet-2", "zone": "usw2-az2"}],
+                "name zone usw2-az2 twice; name each subnet once, and one subnet of each zone",
+            ),
+            (
+                [{"subnet_id": "subnet-1", "availability_zone": "us-east-1a"}],
+                "availability_zone of subnet-1 is 'us-east-1a', which is in us-east-1; use a zone name of us-west-2",
+            ),
+        ],
+    )
+    def test_of_imported_subnets_fit_each_other(self, stack: cdk.Stack, subnets: list[Any], message: str) -> None:
+        given = [hp.ImportedSubnet(**each) for each in subnets]
+        with pytest.raises(hp.InvalidValue, match=message):
+            hp.Network.from_attributes(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=given)
+        assert stack.node.try_find_child("Network") is None
+
+    def test_of_imported_subnets_that_are_not_known_are_not_compared(self, stack: cdk.Stack) -> None:
+        token = cdk.Fn.import_value("anything")
+        subnets = [hp.ImportedSubnet(subnet_id=token, zone=token, availability_zone=token) for _ in range(2)]
+        subnets += [hp.ImportedSubnet(subnet_id="subnet-1"), hp.ImportedSubnet(subnet_id="subnet-2")]
+        hp.Network.from_attributes(stack, "Network", vpc_id="vpc-0123456789abcdef0", subnets=subnets)
+        anywhere = cdk.Stack(cdk.App(), "Anywhere")
+        local = [hp.ImportedSubnet(subnet_id="subnet-1", availability_zone="us-east-1a")]
+        assert hp.Network.from_attributes(anywhere, "Network", vpc_id="vpc-0123456789abcdef0", subnets=local).zones
 
     @pytest.mark.parametrize("wrong", [{"vpc_id": "subnet-1"}, {"security_group_ids": ["default"]}])
     def test_of_an_imported_network_are_ids(self, stack: cdk.Stack, wrong: dict[str, Any]) -> None:

@@ -8,6 +8,8 @@ import aws_cdk as cdk
 import pytest
 
 import hyperpod_constructs as hp
+from hyperpod_constructs import rules
+from hyperpod_constructs.model import template
 from tests.templates import of_type, synthesized
 
 
@@ -47,6 +49,38 @@ class TestAlertTopic:
         with pytest.raises(hp.InvalidValue, match=message):
             hp.AlertTopic(stack, "Alerts", emails=emails, publishers=[])
         assert stack.node.try_find_child("Alerts") is None
+
+    @pytest.mark.parametrize("publisher", ["budgets", "arn:aws:iam::111122223333:root", "budgets.amazonaws.com/x", ""])
+    def test_refuses_what_is_no_service_principal(self, stack: cdk.Stack, publisher: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=r"is no service principal; use one such as budgets\.amazonaws\.com"):
+            hp.AlertTopic(stack, "Alerts", emails=[], publishers=[publisher])
+        assert stack.node.try_find_child("Alerts") is None
+
+    def test_takes_principals_of_every_region_and_tokens(self, stack: cdk.Stack) -> None:
+        publishers = ["logs.us-west-2.amazonaws.com", "events.amazonaws.com.cn", cdk.Fn.import_value("service")]
+        assert hp.AlertTopic(stack, "Alerts", emails=[], publishers=publishers).topic_arn
+
+
+class TestClusterNotices:
+    def told(self, stack: cdk.Stack, topic_arn: str) -> list[str]:
+        network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"])
+        groups = [hp.InstanceGroup.controller("ml.m5.xlarge"), hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1)]
+        cluster = hp.Cluster(stack, "Cluster", name="train", network=network, groups=groups)
+        hp.ClusterNotices(stack, "Notices", cluster=cluster, topic_arn=topic_arn)
+        synthesized(stack)
+        stage = cdk.Stage.of(stack)
+        assert stage is not None
+        found = rules.RULES["HP0040"].findings(template.read(stage.outdir))
+        return [f"{each.path}: {each.message}" for each in found]
+
+    def test_to_a_topic_for_budgets_never_come(self, stack: cdk.Stack) -> None:
+        topic = hp.AlertTopic(stack, "Alerts", emails=["a@example.com"], publishers=["budgets.amazonaws.com"])
+        (said,) = self.told(stack, topic.topic_arn)
+        assert said.endswith("lets only budgets.amazonaws.com publish, and Test/Notices sends to it")
+
+    def test_come_to_one_for_events(self, stack: cdk.Stack) -> None:
+        topic = hp.AlertTopic(stack, "Alerts", emails=["a@example.com"], publishers=["events.amazonaws.com"])
+        assert self.told(stack, topic.topic_arn) == []
 
 
 class TestClusterBudget:

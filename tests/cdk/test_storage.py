@@ -165,6 +165,26 @@ class TestTheNetworkUnderAFileSystem:
         assert [resource for resource in resources if "Retain" in resource.get("DeletionPolicy", "")] == []
 
 
+class TestEfaInAClosedNetwork:
+    def services(self, stack: cdk.Stack, efa: bool, **network: Any) -> set[str]:
+        made = hp.ClusterNetwork(stack, "Network", **{"zones": ["usw2-az2"], "egress": "closed", **network})
+        bought = hp.Lustre(capacity_gib=19200, throughput_mbps_per_tib=250, efa=efa, metadata_iops="AUTOMATIC")
+        for name in ("Scratch", "Other"):
+            hp.LustreFileSystem(stack, name, network=made, lustre=bought)
+        endpoints = of_type(synthesized(stack), "AWS::EC2::VPCEndpoint").values()
+        return {each["ServiceName"].rpartition(".")[2] for each in endpoints}
+
+    def test_nodes_reach_fsx_which_they_ask_for_it(self, stack: cdk.Stack) -> None:
+        assert "fsx" in self.services(stack, efa=True)
+
+    def test_without_it_no_endpoint_is_paid(self, stack: cdk.Stack) -> None:
+        assert "fsx" not in self.services(stack, efa=False)
+
+    @pytest.mark.parametrize("network", [{"endpoints": ["ssm"]}, {"egress": "nat"}])
+    def test_who_chose_the_endpoints_gets_no_other(self, stack: cdk.Stack, network: dict[str, Any]) -> None:
+        assert "fsx" not in self.services(stack, efa=True, **network)
+
+
 class TestDataRepositories:
     def test_the_folder_is_known_because_logical_ids_are_made_of_it(
         self, stack: cdk.Stack, network: hp.Network
@@ -235,6 +255,21 @@ class TestCheckpointBucket:
         assert properties["VersioningConfiguration"] == {"Status": "Enabled"}
         assert all(properties["PublicAccessBlockConfiguration"].values())
         assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
+
+    def test_says_that_it_holds_data_so_that_nobody_deletes_it_unwarned(self, stack: cdk.Stack) -> None:
+        bucket = hp.CheckpointBucket(stack, "Checkpoints")
+        bucket.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
+        synthesized(stack)
+        stage = cdk.Stage.of(stack)
+        assert stage is not None
+        (found,) = rules.RULES["HP3057"].findings(template.read(stage.outdir))
+        assert found.path == "Test/Checkpoints"
+
+    @pytest.mark.parametrize("days", [0, -1, 36_501, 1.5])
+    def test_keeps_old_versions_for_a_day_at_least(self, stack: cdk.Stack, days: Any) -> None:
+        with pytest.raises(hp.InvalidValue, match="old_versions_days"):
+            hp.CheckpointBucket(stack, "Checkpoints", old_versions_days=days)
+        assert stack.node.try_find_child("Checkpoints") is None
 
     def test_refuses_plain_http(self, stack: cdk.Stack) -> None:
         hp.CheckpointBucket(stack, "Checkpoints")

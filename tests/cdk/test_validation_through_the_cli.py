@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -21,9 +22,78 @@ cluster = hp.Cluster(stack, "Cluster", name="smoke", network=network, groups=gro
 """
 
 
-def synth(folder: Path, then: str) -> subprocess.CompletedProcess[str]:
-    (folder / "app.py").write_text(APP + dedent(then) + "app.synth()\n")
-    environment = {**os.environ, "CDK_DISABLE_CLI_TELEMETRY": "true", "CDK_DISABLE_VERSION_CHECK": "1", "CI": "true"}
+LOOKING_UP = """\
+import aws_cdk as cdk
+import hyperpod_constructs as hp
+from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_ssm as ssm
+app = cdk.App()
+stack = cdk.Stack(app, "Stack", env=cdk.Environment(account="111122223333", region="us-west-2"))
+vpc = ec2.Vpc.from_lookup(stack, "Vpc", tags={"team": "ml"})
+network = hp.Network.from_attributes(
+    stack,
+    "Network",
+    vpc_id=vpc.vpc_id,
+    vpc_cidr=vpc.vpc_cidr_block,
+    subnets=[
+        hp.ImportedSubnet(
+            subnet_id=each.subnet_id,
+            availability_zone=each.availability_zone,
+            route_table_id=each.route_table.route_table_id,
+            cidr=each.ipv4_cidr_block,
+        )
+        for each in vpc.private_subnets
+    ],
+)
+hp.Cluster(
+    stack,
+    "Cluster",
+    name="smoke",
+    network=network,
+    groups=[hp.InstanceGroup.controller(ssm.StringParameter.value_from_lookup(stack, "/team/type"))],
+    roles={"controller": iam.Role.from_lookup(stack, "Nodes", role_name="nodes")},
+)
+"""
+_WHERE = "account=111122223333:{}region=us-west-2{}"
+ANSWERS = {
+    "vpc-provider:" + _WHERE.format("filter.tag:team=ml:", ":returnAsymmetricSubnets=true"): {
+        "vpcId": "vpc-0123456789abcdef0",
+        "vpcCidrBlock": "10.0.0.0/16",
+        "ownerAccountId": "111122223333",
+        "availabilityZones": [],
+        "subnetGroups": [
+            {
+                "name": "Private",
+                "type": "Private",
+                "subnets": [
+                    {
+                        "subnetId": "subnet-0123456789abcdef0",
+                        "cidr": "10.0.32.0/19",
+                        "availabilityZone": "us-west-2b",
+                        "routeTableId": "rtb-0123456789abcdef0",
+                    }
+                ],
+            }
+        ],
+    },
+    "ssm:" + _WHERE.format("parameterName=/team/type:", ""): "ml.m5.xlarge",
+    "cc-api-provider:"
+    + _WHERE.format("exactIdentifier=nodes:propertiesToReturn.0=Arn:", ":typeName=AWS$:$:IAM$:$:Role"): [
+        {"Arn": "arn:aws:iam::111122223333:role/nodes", "Identifier": "nodes"}
+    ],
+}
+"""What the CDK writes into cdk.context.json once AWS has answered."""
+
+
+def synth(folder: Path, then: str, app: str = APP) -> subprocess.CompletedProcess[str]:
+    (folder / "app.py").write_text(app + dedent(then) + "app.synth()\n")
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "CDK_DISABLE_CLI_TELEMETRY": "true",
+        "CDK_DISABLE_VERSION_CHECK": "1",
+        "CI": "true",
+        "HOME": str(folder),
+    }
     return subprocess.run(
         [CDK, "synth", "--quiet", "--no-notices", "--app", f"{sys.executable} app.py"],
         cwd=folder,
@@ -33,6 +103,26 @@ def synth(folder: Path, then: str) -> subprocess.CompletedProcess[str]:
         check=False,
         timeout=120,
     )
+
+
+class TestLookups:
+    def test_the_first_synth_gets_as_far_as_asking_aws(self, tmp_path: Path) -> None:
+        ran = synth(tmp_path, "", LOOKING_UP)
+        said = ran.stdout + ran.stderr
+        assert "Need to perform AWS calls for account 111122223333" in said
+        assert "HyperPod" not in said
+        assert "Traceback" not in said
+        manifest = json.loads((tmp_path / "cdk.out" / "manifest.json").read_text())
+        assert {each["key"] for each in manifest["missing"]} == set(ANSWERS)
+
+    def test_the_next_one_goes_by_the_answers(self, tmp_path: Path) -> None:
+        (tmp_path / "cdk.context.json").write_text(json.dumps(ANSWERS))
+        ran = synth(tmp_path, "", LOOKING_UP)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        template = json.loads((tmp_path / "cdk.out" / "Stack.template.json").read_text())
+        (made,) = (each for each in template["Resources"].values() if each["Type"] == "AWS::SageMaker::Cluster")
+        assert made["Properties"]["VpcConfig"]["Subnets"] == ["subnet-0123456789abcdef0"]
+        assert made["Properties"]["InstanceGroups"][0]["InstanceType"] == "ml.m5.xlarge"
 
 
 class TestUnderTheCli:

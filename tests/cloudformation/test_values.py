@@ -1,6 +1,6 @@
 import pytest
 
-from hyperpod_constructs.cloudformation.values import MAX_TEXT, Reference, Text, joined, split, weakened
+from hyperpod_constructs.cloudformation.values import MAX_TEXT, Reference, Text, joined, resolved_text, split, weakened
 from hyperpod_constructs.tokens import UNKNOWN
 
 VPC = Reference(stack="Net", logical_id="Vpc")
@@ -24,6 +24,12 @@ class TestJoined:
     def test_a_dynamic_reference_stretches_over_parts(self) -> None:
         parts = ("p", "{{resolve:secretsmanager:", VPC, ":SecretString:pw}}", "s")
         assert joined(parts) == Text(parts=("p", UNKNOWN, "s"))
+
+    def test_what_the_cdk_has_yet_to_look_up_is_not_known(self) -> None:
+        assert joined(["p-12", "345"]) is UNKNOWN
+        assert joined(["arn:", VPC, ":iam:us-west-2:123456789012:role/DUMMY_ARN"]) is UNKNOWN
+        assert resolved_text("dummy-value-for-/team/subnet") is UNKNOWN
+        assert resolved_text("p-123456") == "p-123456"
 
     def test_braces_of_other_kinds_are_text(self) -> None:
         assert joined(["{{x}} }}"]) == "{{x}} }}"
@@ -70,3 +76,22 @@ def test_weakness_reaches_into_text_and_plays_no_part_in_equality() -> None:
     assert isinstance(weak, Text)
     assert weak.references[0].weak
     assert weak == Text(parts=("a", VPC))
+
+
+@pytest.mark.parametrize("attribute", [None, "Arn", "GroupId"])
+def test_one_id_is_split_into_a_list_of_itself(attribute: str | None) -> None:
+    one = Reference(stack="s", logical_id="Subnet", attribute=attribute)
+    assert split(one, ",") == [one]
+
+
+@pytest.mark.parametrize(
+    "several",
+    [
+        Reference(stack="s", logical_id="Net", attribute="Outputs.Subnets"),
+        Reference(stack="s", logical_id="Custom", attribute="SubnetIds"),
+        Reference(stack="", logical_id="Subnets", weak=True),
+    ],
+)
+def test_what_may_be_several_in_one_text_is_not_split(several: Reference) -> None:
+    assert split(several, ",") is UNKNOWN
+    assert split(joined([several, ",a"]), ",") is UNKNOWN

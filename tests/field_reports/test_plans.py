@@ -11,6 +11,8 @@ import pytest
 
 import hyperpod_constructs as hp
 from hyperpod_constructs import rules
+from tests.account.fake_account import FakeAccount
+from tests.account.small import Small
 from tests.field_reports.settled import checked, ids, settled
 from tests.templates import synthesized
 
@@ -126,9 +128,14 @@ def test_field_report_G_02_a_plan_has_a_zone_a_type_a_count_and_a_place(stack: c
     assert sorted(set(two_types) - set(BASELINE)) == ["HP1113"]
 
 
-@settled("docs")
-def test_field_report_G_02_the_target_of_a_plan_has_to_be_looked_at() -> None:
-    assert "aws sagemaker describe-training-plan" in said_of("G-02")
+@settled("preflight")
+def test_field_report_G_02_the_target_of_a_plan_is_read_from_the_account(tmp_path: Path) -> None:
+    for targets, found in ((["training-job", "endpoint"], ["HP9033"]), (["endpoint", "hyperpod-cluster"], [])):
+        with FakeAccount() as account:
+            small = Small(account, tmp_path / "cdk.out")
+            small.on_plan(TargetResources=targets)
+            assert ids([*small.look("training plans").findings]) == found
+    assert "hyperpod preflight" in said_of("G-02")
 
 
 @settled("template")
