@@ -47,6 +47,13 @@ settings.register_profile(
 settings.load_profile("stable")
 
 
+@pytest.fixture(autouse=True)
+def _no_prices_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Hides the price files that whoever runs the tests may have."""
+    monkeypatch.delenv("HYPERPOD_PRICES", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "no-cache"))
+
+
 @pytest.fixture(scope="session")
 def context() -> dict[str, Any]:
     """The feature flags of cdk.json, which only the CLI reads by itself; templates differ without them."""

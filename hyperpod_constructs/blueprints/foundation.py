@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import aws_cdk as cdk
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs.cdk._arguments import checked
@@ -50,6 +51,7 @@ class Foundation(cdk.Stack):
         storage: Lustre | None,
         repositories: Sequence[DataRepository],
         emails: Sequence[str],
+        permissions_boundary: iam.IManagedPolicy | None,
         termination_protection: bool,
         acknowledge: Mapping[str, str] | None,
     ) -> None:
@@ -67,6 +69,7 @@ class Foundation(cdk.Stack):
             storage: File system to make.
             repositories: S3 prefixes that it mirrors.
             emails: Who is told.
+            permissions_boundary: Boundary of the roles that are made.
             termination_protection: Whether the stack refuses to be deleted.
             acknowledge: Rule ids and reasons of errors that are accepted.
         """
@@ -78,7 +81,13 @@ class Foundation(cdk.Stack):
             termination_protection=termination_protection,
         )
         self.network = network or ClusterNetwork(
-            self, NETWORK, zones=zones, cidr=cidr, egress=egress, endpoints=endpoints
+            self,
+            NETWORK,
+            zones=zones,
+            cidr=cidr,
+            egress=egress,
+            endpoints=endpoints,
+            permissions_boundary=permissions_boundary,
         )
         self.storage = (
             LustreFileSystem(

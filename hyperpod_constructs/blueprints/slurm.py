@@ -186,6 +186,7 @@ class SlurmTraining(cdk.Stack):
                 storage=lustre,
                 repositories=repositories,
                 emails=alerts,
+                permissions_boundary=permissions_boundary,
                 termination_protection=termination_protection,
                 acknowledge=acknowledge,
             )

@@ -11,7 +11,7 @@ import jsii
 from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_sagemaker as sagemaker
 from constructs import Construct, DependencyGroup
 
-from hyperpod_constructs.catalog import instances
+from hyperpod_constructs.catalog import endpoints, instances
 from hyperpod_constructs.cdk import _properties as properties, validation
 from hyperpod_constructs.cdk._arguments import check_names, checked
 from hyperpod_constructs.cdk._cluster_model import (
@@ -179,13 +179,16 @@ class Cluster(Construct):
         A policy of its own: what a blueprint acknowledges of ours for cdk-nag must not cover it. All groups have it, so
         that a grant is one resource, which the cluster waits for.
         """
-        policy = iam.Policy(self, "Grants", roles=list(self.roles.roles.values()))
+        policy = iam.Policy(self, "Grants")
+        self.roles.attach(policy)
         self.resource.node.add_dependency(DependencyGroup(_resource_of(policy)))
         return policy
 
     def _make_own_grants(self) -> iam.Policy:
         """Grants that name the cluster, which can therefore not wait for them."""
-        return iam.Policy(self, "OwnGrants", roles=list(self.roles.roles.values()))
+        policy = iam.Policy(self, "OwnGrants")
+        self.roles.attach(policy)
+        return policy
 
     def role(self, group: str) -> iam.IRole:
         """The role of one group, for grants that the other groups must not have.
@@ -249,13 +252,14 @@ class Cluster(Construct):
             read = iam.Policy(
                 self,
                 "Accounting",
-                roles=[self.roles.roles[name] for name in controllers],
                 statements=[
                     iam.PolicyStatement(
                         actions=["secretsmanager:GetSecretValue"], resources=[str(accounting.secret_arn)]
                     )
                 ],
             )
+            self.roles.attach(read, controllers)
+            self._network.reach(endpoints.ACCOUNTING)
             policies.append(_resource_of(read))
         return policies
 

@@ -53,6 +53,7 @@ class ClusterNetwork(Network):
             to what Slurm nodes call (`CLOSED_ENDPOINTS`), with `fsx` once a Lustre file system with EFA stands in it.
             Each is billed by hour and zone.
         flow_logs: Whether traffic is logged to CloudWatch Logs for a month.
+        permissions_boundary: Boundary of the role that writes these logs.
 
     Raises:
         InvalidValue: if a zone is no zone id or the block has not that size.
@@ -69,6 +70,7 @@ class ClusterNetwork(Network):
         egress: Egress = "nat",
         endpoints: Sequence[str] | None = None,
         flow_logs: bool = True,
+        permissions_boundary: iam.IManagedPolicy | None = None,
     ) -> None:
         """Makes the network."""
         self._adds_endpoints = egress == "closed" and endpoints is None
@@ -101,7 +103,7 @@ class ClusterNetwork(Network):
         gateway = self._make_s3_endpoint(vpc_id)
         interfaces = self._make_endpoints(vpc_id, endpoints)
         if flow_logs:
-            self._make_flow_logs(vpc_id)
+            self._make_flow_logs(vpc_id, permissions_boundary)
         self.ready = DependencyGroup(*rules, *waiting, gateway, *interfaces)
 
     def reach(self, service: str) -> None:
@@ -211,7 +213,7 @@ class ClusterNetwork(Network):
             for name in sorted(set(endpoints))
         ]
 
-    def _make_flow_logs(self, vpc_id: str) -> None:
+    def _make_flow_logs(self, vpc_id: str, boundary: iam.IManagedPolicy | None) -> None:
         group = logs.CfnLogGroup(self, "FlowLogGroup", retention_in_days=30)
         group.apply_removal_policy(cdk.RemovalPolicy.DESTROY)
         arn = group.attr_arn
@@ -219,6 +221,7 @@ class ClusterNetwork(Network):
             self,
             "FlowLogRole",
             assume_role_policy_document=_trust("vpc-flow-logs.amazonaws.com"),
+            permissions_boundary=boundary.managed_policy_arn if boundary else None,
             policies=[
                 iam.CfnRole.PolicyProperty(
                     policy_name="WriteFlowLogs",

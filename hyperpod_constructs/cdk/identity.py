@@ -5,7 +5,7 @@ The policy is made of the features in use and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import aws_cdk as cdk
@@ -142,7 +142,23 @@ class NodeRoles(Construct):
                 }
             ),
         )
-        # Roles of the user's are asked, because they may decline; `roles=` of a policy would not ask them.
+        self._given = given
+        self._ask_given(self.policy, groups)
+
+    def attach(self, policy: iam.Policy, groups: Sequence[str] | None = None) -> None:
+        """Gives a policy to the roles of some groups, or of all.
+
+        Args:
+            policy: The policy.
+            groups: Names of the groups.
+        """
+        for group in self.roles if groups is None else groups:
+            if group not in self._given:
+                policy.attach_to_role(self.roles[group])
+        self._ask_given(policy, self.roles if groups is None else groups)
+
+    def _ask_given(self, policy: iam.Policy, groups: Iterable[str]) -> None:
+        """Roles of the user's are asked, because they may decline; `roles=` of a policy would not ask them."""
         for group in groups:
-            if group in given:
-                given[group].attach_inline_policy(self.policy)
+            if group in self._given:
+                self._given[group].attach_inline_policy(policy)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import os.path
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from hyperpod_constructs.cloudformation.document import Document, OtherDocumentError, load, parse, shortened
+from hyperpod_constructs.cloudformation.folders import SUFFIXES, Below, is_output, look_below, meant_as_template
 from hyperpod_constructs.cloudformation.manifest import (
     MANIFEST,
     StackArtifact,
@@ -26,12 +27,7 @@ from hyperpod_constructs.errors import UnreadableTemplate
 MAX_STACKS = 2_500
 """Nested templates can multiply: ten files that nest each other twice make a thousand stacks."""
 
-_SUFFIXES = (".json", ".yaml", ".yml", ".template")
 _NESTED = "AWS::CloudFormation::Stack"
-_TEMPLATE_MARK = re.compile(
-    rb"""AWSTemplateFormatVersion|^["']?Resources["']?\s*:|[{,]\s*"Resources"\s*:""", re.MULTILINE
-)
-_LOOK_AT = 64 * 1024  # bytes of a broken file that decide whether it was meant as a template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +37,12 @@ class Skipped:
     Attributes:
         file: Where it is.
         reason: One line.
+        ordinary: Whether nothing in it has to do with CloudFormation or HyperPod, as in a `package.json`.
     """
 
     file: Path
     reason: str
+    ordinary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +54,14 @@ class Assembly:
         stacks: In the order of manifest or file name, each before the stacks nested in it.
         requests: Create-cluster requests found instead of or beside templates.
         skipped: Files of a folder without manifest that are something else.
+        below: What a folder without manifest has in its sub-folders and was not read.
     """
 
     path: Path
     stacks: tuple[Stack, ...]
     requests: tuple[Document, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    below: tuple[Below, ...] = ()
 
     @cached_property
     def validation_report(self) -> ValidationReport | None:
@@ -119,14 +119,15 @@ class Assembly:
         return found
 
 
-def read(path: str | Path, region: str | None = None) -> Assembly:
+def read(path: str | Path, region: str | None = None, parameters: Mapping[str, str] | None = None) -> Assembly:
     """Reads a template or request, a folder of them, or an assembly of the CDK.
 
     Args:
         path: A file; a folder with the CDK's `manifest.json`; or any other folder, of which every `*.json`, `*.yaml`,
             `*.yml` and `*.template` directly in it is read. A file that another one nests, by the last part of its
-            `TemplateURL`, is no stack of its own.
+            `TemplateURL` or by a path from its own folder, is no stack of its own.
         region: Region of stacks that do not fix theirs, for what they make of `AWS::Region`.
+        parameters: Values of parameters, for every stack of its own that declares them.
 
     Raises:
         UnreadableTemplate: There is no template, one cannot be read, or a piece of the assembly is missing. A file of a
@@ -134,7 +135,7 @@ def read(path: str | Path, region: str | None = None) -> Assembly:
     """
     if not str(path):
         raise UnreadableTemplate("the path is empty: name a file or a folder")
-    builder = _Builder(region)
+    builder = _Builder(region, parameters or {})
     try:
         return _read(Path(path), builder)
     except OSError as error:  # of looking around; whoever opens a file has said more about it
@@ -150,14 +151,16 @@ def _read(path: Path, builder: _Builder) -> Assembly:
         return Assembly(path, builder.stacks())
     documents, skipped = _readable_files(path, builder)
     if not documents:
+        below = "".join(f"; {each.folder} {each.holds}: check that one" for each in look_below(path, set())[:3])
         reasons = "".join(f"; {skip.reason}" for skip in skipped[:3])
-        raise UnreadableTemplate(f"{path}: has no CloudFormation template ({', '.join(_SUFFIXES)}){reasons}")
-    return _files(path, documents, builder, skipped)
+        raise UnreadableTemplate(f"{path}: has no CloudFormation template ({', '.join(SUFFIXES)}){below}{reasons}")
+    found = _files(path, documents, builder, skipped)
+    return replace(found, below=tuple(look_below(path, builder.files)))
 
 
 def _is_assembly(folder: Path) -> bool:
     manifest = folder / MANIFEST
-    if (folder / "cdk.out").is_file():  # the CDK's marker; with it the manifest has to be there
+    if is_output(folder):
         return True
     return manifest.exists() and "artifacts" in read_json(manifest)
 
@@ -165,23 +168,16 @@ def _is_assembly(folder: Path) -> bool:
 def _readable_files(folder: Path, builder: _Builder) -> tuple[dict[Path, Document], tuple[Skipped, ...]]:
     documents, skipped = {}, []
     for file in sorted(folder.iterdir()):
-        if not file.name.endswith(_SUFFIXES) or not file.is_file():
+        if not file.name.endswith(SUFFIXES) or not file.is_file():
             continue
         try:
             documents[file] = builder.load(file)
         except UnreadableTemplate as problem:
-            if not isinstance(problem, OtherDocumentError) and _meant_as_template(file):
+            if not isinstance(problem, OtherDocumentError) and meant_as_template(file):
                 raise
-            skipped.append(Skipped(file=file, reason=str(problem)))
+            ordinary = isinstance(problem, OtherDocumentError) and problem.ordinary
+            skipped.append(Skipped(file=file, reason=str(problem), ordinary=ordinary))
     return documents, tuple(skipped)
-
-
-def _meant_as_template(file: Path) -> bool:
-    try:
-        with file.open("rb") as opened:
-            return _TEMPLATE_MARK.search(opened.read(_LOOK_AT)) is not None
-    except OSError:
-        return True  # what cannot be looked at may be the template that matters
 
 
 def _files(
@@ -249,8 +245,9 @@ def _only(candidates: list[tuple[Scope, str]], wanted: Environment) -> tuple[Sco
 class _Builder:
     """Collects the stacks of one assembly, follows the nested ones, then lets them know each other."""
 
-    def __init__(self, region: str | None) -> None:
+    def __init__(self, region: str | None, parameters: Mapping[str, str]) -> None:
         self._region = region  # of stacks that do not fix theirs
+        self._parameters = parameters
         self._documents: dict[Path, Document] = {}
         self._stacks: list[Stack] = []
         self._ids: set[str] = set()
@@ -274,7 +271,7 @@ class _Builder:
             id=stack_id,
             document=document,
             file=artifact.template,
-            scope=self._scope(document, stack_id, environment, parameters=artifact.parameters),
+            scope=self._scope(document, stack_id, environment, {**artifact.parameters, **self._parameters}),
             construct_path=artifact.construct_path,
             metadata=artifact.metadata,
         )
@@ -286,12 +283,21 @@ class _Builder:
         inner = {
             found
             for file in files
-            for _, found in _nested_files(Scope(self.load(file).body, stack="", environment=self._anywhere), by_name)
+            for _, found in _nested_files(self._alone(file), by_name, file.parent)
             if found != file
         }
         for file in sorted(files, key=lambda file: file in inner):
             if file not in inner or all(stack.file != file for stack in self._stacks):
                 self._add(self._lone(file), by_name)
+
+    def _alone(self, file: Path) -> Scope:
+        """The scope of a file before anybody knows what is around it."""
+        return Scope(self.load(file).body, stack="", environment=self._anywhere, parameters=self._parameters)
+
+    @property
+    def files(self) -> set[Path]:
+        """Everything that was read."""
+        return set(self._documents)
 
     def stacks(self) -> tuple[Stack, ...]:
         """The stacks, which can reach each other from now on."""
@@ -308,7 +314,7 @@ class _Builder:
     def _lone(self, file: Path) -> Stack:
         document = self._template(file)
         stack_id = self._unique(file.name)
-        scope = self._scope(document, stack_id, self._anywhere)
+        scope = self._scope(document, stack_id, self._anywhere, self._parameters)
         return Stack(id=stack_id, document=document, file=file, scope=scope)
 
     def _add(self, stack: Stack, files: Mapping[str, Path]) -> None:
@@ -320,7 +326,7 @@ class _Builder:
                 raise UnreadableTemplate(f"{stack.file}: there are more than {MAX_STACKS:,} stacks with those it nests")
             self._stacks.append(current)
             around = set(_files_around(current))
-            for logical_id, file in _nested_files(current.scope, files):
+            for logical_id, file in _nested_files(current.scope, files, current.file.parent):
                 if file not in around:
                     current.nested[logical_id] = self._nested(current, logical_id, file)
             waiting += reversed(current.nested.values())
@@ -346,8 +352,8 @@ class _Builder:
         document: Document,
         stack_id: str,
         environment: Environment,
-        *,
         parameters: Mapping[str, str] | None = None,
+        *,
         parent: tuple[Scope, str] | None = None,
     ) -> Scope:
         return Scope(
@@ -381,8 +387,14 @@ def _files_around(stack: Stack | None) -> Iterator[Path]:
         stack = stack.parent
 
 
-def _nested_files(scope: Scope, files: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """The nested stacks whose templates are at hand: (logical id, file)."""
+def _nested_files(scope: Scope, files: Mapping[str, Path], folder: Path) -> Iterator[tuple[str, Path]]:
+    """The nested stacks whose templates are at hand: (logical id, file).
+
+    Args:
+        scope: The template.
+        files: Templates by file name.
+        folder: That of the template, from which `aws cloudformation package` follows a path.
+    """
     for logical_id in scope.section("Resources"):
         body = scope.resource(logical_id)
         if body is None or body["Type"] != _NESTED or scope.present(body) is False:
@@ -392,6 +404,14 @@ def _nested_files(scope: Scope, files: Mapping[str, Path]) -> Iterator[tuple[str
         end = url.suffix if isinstance(url, Text) else url
         # Of a partly known URL the file name is certain only behind a slash.
         if isinstance(end, str) and (isinstance(url, str) or "/" in end):
-            file = files.get(end.rpartition("/")[2])
+            file = _beside(folder, url) or files.get(end.rpartition("/")[2])
             if file is not None:
                 yield logical_id, file
+
+
+def _beside(folder: Path, url: object) -> Path | None:
+    """The template behind a path from a folder."""
+    if not isinstance(url, str) or not url.endswith(SUFFIXES) or ":" in url or "\0" in url or url.startswith("/"):
+        return None
+    file = Path(os.path.normpath(folder / url))
+    return file if file.is_file() else None

@@ -5,16 +5,18 @@ Templates come from anywhere, so everything that is wrong with a file ends in on
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
 from hyperpod_constructs.cloudformation import json_source
-from hyperpod_constructs.cloudformation.places import Place, SyntaxProblem
+from hyperpod_constructs.cloudformation.places import Place, SecondDocument, SyntaxProblem
 from hyperpod_constructs.errors import UnreadableTemplate
 
 MAX_BYTES = 1024 * 1024
@@ -28,8 +30,21 @@ _LONGEST_NAME = 1_000  # characters of a path that a message repeats
 Kind = Literal["template", "create-cluster"]
 
 
+_SIGNS = re.compile(r"AWS::|AWSTemplateFormatVersion|ClusterArn|ClusterName|InstanceGroup|TemplateBody")
+"""Words without which a file has nothing to do with templates or clusters."""
+
+
 class OtherDocumentError(UnreadableTemplate):
-    """Well-formed JSON or YAML that is something else; in a folder it does not stand in the way of the templates."""
+    """Well-formed JSON or YAML that is something else; in a folder it does not stand in the way of the templates.
+
+    Attributes:
+        ordinary: Whether nothing in it has to do with templates or clusters.
+    """
+
+    def __init__(self, message: str, *, ordinary: bool = False) -> None:
+        """Says what the file is."""
+        super().__init__(message)
+        self.ordinary = ordinary
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +101,8 @@ def read_text(path: Path, limit: int = MAX_BYTES) -> str:
         raise UnreadableTemplate(f"{shortened(path)}: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > limit:
         raise UnreadableTemplate(f"{path}: is larger than the {limit:,} bytes that CloudFormation accepts")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UnreadableTemplate(f"{path}: is UTF-16 text; save it as UTF-8, which is all that CloudFormation reads")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -116,17 +133,41 @@ def parse(text: str, name: str) -> Document:
         raise UnreadableTemplate(f"{name}: is empty")
     try:
         body, read_places = _decode(text, name)
+    except SecondDocument as problem:
+        if _SIGNS.search(text):
+            raise UnreadableTemplate(f"{name}: {problem}") from None
+        raise OtherDocumentError(f"{name}: {problem}", ordinary=True) from None
     except SyntaxProblem as problem:
         raise UnreadableTemplate(f"{name}: {problem}") from None
     if _depth(body) > MAX_DEPTH:
         raise UnreadableTemplate(f"{name}: is nested more than {MAX_DEPTH} levels deep")
+    ordinary = _SIGNS.search(text) is None
     if not isinstance(body, dict):
-        raise OtherDocumentError(f"{name}: is no CloudFormation template: the top level is no mapping")
-    return Document(name=name, kind=_kind(body, name), body=body, read_places=read_places)
+        message = f"{name}: is no CloudFormation template: the top level is no mapping"
+        raise OtherDocumentError(message, ordinary=ordinary)
+    if "Resources" not in body and "TemplateBody" in body:
+        return _answered(body["TemplateBody"], name, read_places)
+    return Document(name=name, kind=_kind(body, name, ordinary=ordinary), body=body, read_places=read_places)
+
+
+def _answered(template: object, name: str, read_places: Callable[[], Place]) -> Document:
+    """The template in what `aws cloudformation get-template` prints, as a map or as the text of its file."""
+    if isinstance(template, str):
+        inner = parse(template, name)
+        # Its lines are those of one long text, on the line of the answer where that stands.
+        return replace(inner, read_places=lambda: Place(read_places().nearest(("TemplateBody",))))
+    if not isinstance(template, dict):
+        raise OtherDocumentError(f"{name}: is no CloudFormation template: `TemplateBody` is no template")
+    return Document(
+        name=name,
+        kind=_kind(template, name),
+        body=template,
+        read_places=lambda: read_places().inner.get("TemplateBody", Place(1)),
+    )
 
 
 def _decode(text: str, name: str) -> tuple[object, Callable[[], Place]]:
-    if text.lstrip().startswith("{"):
+    if text.lstrip().startswith(("{", *json_source.COMMENTS)):
         try:
             return json_source.read(text), partial(json_source.places, text)
         except SyntaxProblem:
@@ -152,15 +193,21 @@ def _depth(value: object) -> int:
     return depth
 
 
-def _kind(body: Mapping[str, object], name: str) -> Kind:
+def _kind(body: Mapping[str, object], name: str, *, ordinary: bool = False) -> Kind:
     if "Resources" in body:
         if isinstance(body["Resources"], dict):
             return "template"
         raise UnreadableTemplate(f"{name}: is no CloudFormation template: `Resources` is no mapping")
     if ("ClusterName" in body or "InstanceGroups" in body) and "ClusterArn" not in body:
         return "create-cluster"
+    if "ClusterStatus" in body and "ClusterArn" in body:
+        raise OtherDocumentError(
+            f"{name}: is what `describe-cluster` prints of a cluster that there is already, not what makes one; name "
+            "its template or create-cluster request, or see `hyperpod status`"
+        )
     found = ", ".join(json.dumps(key) for key in list(body)[:4]) or "nothing"
     raise OtherDocumentError(
         f"{name}: is neither a CloudFormation template (no `Resources`) nor a create-cluster request "
-        f"(no `ClusterName` or `InstanceGroups`); it has {found}"
+        f"(no `ClusterName` or `InstanceGroups`); it has {found}",
+        ordinary=ordinary,
     )

@@ -9,6 +9,9 @@ from typing import NoReturn, cast
 
 from hyperpod_constructs.cloudformation.places import Place, SyntaxProblem, duplicate
 
+COMMENTS = ("//", "/*")
+"""What begins a comment in JavaScript and in some readers of JSON."""
+
 _LEXEME = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:\n]|[^\s\[\]{},:"]+')
 _MAX_DIGITS = 300  # whatever is computed with such a number still fits a float
 _SHOWN = 40
@@ -32,7 +35,9 @@ def read(text: str) -> object:
     except _DuplicateKeyError:
         raise _first_duplicate(text) from None
     except json.JSONDecodeError as error:
-        raise SyntaxProblem(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+        is_comment = text.startswith(COMMENTS, error.pos)
+        said = "JSON has no comments; take this one out" if is_comment else error.msg
+        raise SyntaxProblem(f"line {error.lineno}, column {error.colno}: {said}") from None
     except RecursionError:
         raise SyntaxProblem("it is nested too deeply") from None
     if _SURROGATE.search(text):

@@ -33,6 +33,10 @@ class SyntaxProblem(Exception):  # becomes an UnreadableTemplate, which knows th
     """Text that is no document; the message has the line where there is one."""
 
 
+class SecondDocument(SyntaxProblem):
+    """A file of several YAML documents, as those of Kubernetes are and no template is."""
+
+
 def duplicate(key: str, first: int, second: int) -> SyntaxProblem:
     """The problem of a key given twice, which CloudFormation resolves in silence by dropping one of the two."""
     return SyntaxProblem(f"line {second}: key {key!r} was given before, on line {first}; keep one of the two")

@@ -98,7 +98,21 @@ class Stack:
     @cached_property
     def unread(self) -> tuple[str, ...]:
         """Keys under `Resources` that are no resources: macros, loops, mistakes. Nobody sees what they make."""
-        return tuple(key for key in self.document.body["Resources"] if self.scope.resource(key) is None)
+        keys = (key for key in self.document.body["Resources"] if self.scope.resource(key) is None)
+        return tuple(key for key in keys if key not in self.without_type)
+
+    @cached_property
+    def without_type(self) -> tuple[str, ...]:
+        """Logical ids of resources that lack a type, where no macro can give them one."""
+        if self.document.body.get("Transform") is not None:
+            return ()
+        bodies: Mapping[str, object] = self.document.body["Resources"]
+        return tuple(
+            key
+            for key, body in bodies.items()
+            if isinstance(body, Mapping) and "Type" not in body and not key.startswith("Fn::")
+            if not any(name.startswith("Fn::") for name in body)
+        )
 
     @cached_property
     def present(self) -> bool | Unknown:

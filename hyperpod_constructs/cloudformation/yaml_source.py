@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from hyperpod_constructs.cloudformation.places import Place, SyntaxProblem, duplicate
+from hyperpod_constructs.cloudformation.places import Place, SecondDocument, SyntaxProblem, duplicate
 
 MAX_VALUES = 500_000
 """Values of a document after its aliases are expanded; more than a file of 1 MB can have without aliases."""
@@ -55,7 +55,12 @@ def read(text: str) -> tuple[object, Place]:
             reader.take(event)
     except yaml.MarkedYAMLError as error:
         where = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise SyntaxProblem(where + " ".join(str(error.problem or error.context).split())) from None
+        said = " ".join(str(error.problem or error.context).split())
+        mark = error.problem_mark
+        line = [*text.split("\n"), ""][mark.line] if mark else ""
+        if mark and line[mark.column : mark.column + 1] == "\t":
+            said = "a tab stands where YAML takes only spaces; indent with spaces"
+        raise SyntaxProblem(where + said) from None
     except yaml.YAMLError as error:
         raise SyntaxProblem(" ".join(str(getattr(error, "reason", error)).split())) from None
     return reader.value, reader.place
@@ -104,7 +109,7 @@ class _Reader:
         elif isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                raise SyntaxProblem(f"line {_line(event)}: a second YAML document begins; a template is only one")
+                raise SecondDocument(f"line {_line(event)}: a second YAML document begins; a template is only one")
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         line = _line(event)

@@ -24,6 +24,7 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 _WHOLE = re.compile(r"[-+]?\d{1,18}", re.ASCII)
 _LARGEST = 10**18
+_PLACEHOLDER = re.compile(r"\$\{[A-Za-z][A-Za-z0-9:.]*\}")
 _SHOWN_CHARACTERS = 60
 
 _SAME_RESOURCE = frozenset(
@@ -72,6 +73,19 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a template declares of one of its parameters: name and type."""
+
+    name: str
+    type: str
+
+    @property
+    def is_list(self) -> bool:
+        """Whether its value is a list; every other type is text or a number."""
+        return "List" in re.split(r"[<>]", self.type) or "CommaDelimitedList" in self.type
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """One value and where it stands.
 
@@ -82,6 +96,7 @@ class Node:
         steps: What leads here from the resource's properties, or from another section of it.
         locate: Finds the line of what some steps lead to; `None` where the input was no file.
         open: Whether something that nobody can read, such as a macro or a backup, may add what is left out here.
+        parameter: Finds the parameter that stands alone where some steps lead, as in `Subnets: !Ref SubnetIds`.
     """
 
     value: Value
@@ -90,6 +105,7 @@ class Node:
     steps: Steps = ()
     locate: Callable[[Steps], Location] | None = None
     open: bool = False
+    parameter: Callable[[Steps], Parameter | None] | None = None
 
     @property
     def where(self) -> str:
@@ -112,6 +128,8 @@ class Node:
 
     def _record(self, message: str, fix: str, *, certain: bool = True) -> None:
         location = self.locate(self.steps) if self.locate else None
+        if isinstance(self.value, str) and _PLACEHOLDER.search(self.value):
+            fix = f"write !Sub before the text, so that CloudFormation fills in ${{...}}; or {fix}"
         invalid = Invalid(self.owner, message, fix, location, certain)
         self.reading.found[invalid] = None
         self.reading.places[self.owner, self.steps] = invalid
@@ -167,13 +185,15 @@ class Node:
         if self.value is None:
             return ()
         if not isinstance(self.value, list):
+            self._refuse_one_text()
             return self._refused("a list")
         return tuple(self._element(index, value) for index, value in enumerate(self.value))
 
     def one_or_more(self) -> tuple[Node, ...] | Unknown:
         """The elements of a list that may be written as its only element, as in policy documents."""
-        single = self.value is not None and self.value is not UNKNOWN and not isinstance(self.value, list)
-        return (self,) if single else self.items()
+        if self.value is UNKNOWN:
+            return UNKNOWN
+        return self.items() if self.value is None or isinstance(self.value, list) else (self,)
 
     def each(self, read: Callable[[Node], T | Unknown | None]) -> tuple[T | Unknown, ...] | Unknown:
         """Every element read by the same reader."""
@@ -207,6 +227,8 @@ class Node:
             return value
         if isinstance(value, bool):
             return "true" if value else "false"
+        if value is UNKNOWN and self.steps and isinstance(self.steps[-1], int):
+            self._refuse_inner_list()
         return str(value) if _is_number(value) and abs(value) < _LARGEST else self._refused("text")
 
     def one_of(self, *allowed: str) -> str | Unknown | None:
@@ -341,6 +363,30 @@ class Node:
     def _inner(self, value: Value, step: str | int) -> Node:
         return replace(self, value=value, steps=(*self.steps, step))
 
+    def _refuse_one_text(self) -> None:
+        """Reports one text where a list belongs, which is certain even before anybody knows the text."""
+        found = self._only_parameter()
+        if found and not found.is_list:
+            self.report(
+                f"is the parameter {found.name}, one text (type {found.type}) and no list",
+                f"put it into a list: [!Ref {found.name}]",
+            )
+        elif isinstance(self.value, Text) or (isinstance(self.value, Reference) and self.value.is_text):
+            self.report(f"is {shown(self.value)}, one text and no list", f"put it into a list: [{shown(self.value)}]")
+
+    def _refuse_inner_list(self) -> None:
+        """Reports a list as an element of a list of texts."""
+        found = self._only_parameter()
+        if found and found.is_list:
+            self.report(
+                f"is the parameter {found.name}, a whole list (type {found.type})",
+                f"leave out the list around it: !Ref {found.name}",
+            )
+
+    def _only_parameter(self) -> Parameter | None:
+        """The parameter of which nobody knows the value yet and which is all that stands here."""
+        return self.parameter(self.steps) if self.value is UNKNOWN and self.parameter else None
+
     def _refused(self, wanted: str) -> Unknown:
         """Not known; and a report, unless that is because the value is decided at deploy."""
         if not self.undecided:
@@ -400,10 +446,41 @@ def optional(read: Reader) -> Reader:
 def shown(value: object) -> str:
     """A value as a message shows it: short, whatever it holds."""
     try:
-        text = repr(value)
+        text = repr(_written(value))
     except (ValueError, RecursionError):
         return f"a {type(value).__name__} too large to show"
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
+
+
+class _Intrinsic(str):
+    """What a template has in place of a text; shown without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _written(value: object) -> object:
+    """A value with what is decided at deploy as a template would write it."""
+    if isinstance(value, Reference):
+        if not value.stack:
+            return _Intrinsic(f"!GetStackOutput {value.logical_id}")
+        at = f"!GetAtt {value.logical_id}.{value.attribute}" if value.attribute else f"!Ref {value.logical_id}"
+        return _Intrinsic(at)
+    if isinstance(value, Text):
+        parts = (part if isinstance(part, str) else "${" + _name(part) + "}" for part in value.parts)
+        return _Intrinsic(f"!Sub '{''.join(parts)}'")
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _written(item) for key, item in value.items()}
+    return _Intrinsic("(decided at deploy)") if value is UNKNOWN else value
+
+
+def _name(part: Reference | Unknown) -> str:
+    """How `Fn::Sub` calls a part of a text."""
+    if not isinstance(part, Reference):
+        return "?"
+    return f"{part.logical_id}.{part.attribute}" if part.attribute else part.logical_id
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.checks import check_several, check_whole
-from hyperpod_constructs.tokens import Unknown
+from hyperpod_constructs.tokens import Unknown, is_token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +16,12 @@ class Budget:
 
     Attributes:
         usd_per_month: Limit in USD. Left out: 730 hours of the cluster's metered (not prepaid) items, rounded up.
-        actual_percent: Notices on cost so far, in percent of the limit.
+        actual_percent: Notices on cost so far, in percent of the limit; each once.
         forecast_percent: Notice on forecast cost; `None` for none. AWS needs about five weeks of history for it.
         services: Cost filter by service name. Left out: everything in the account, so that nothing is missed.
+
+    Raises:
+        InvalidValue: if it has no notice at all, or one twice, or a number is out of range.
     """
 
     usd_per_month: int | None = None
@@ -31,6 +35,11 @@ class Budget:
         check_whole("budget limit", self.usd_per_month, low=1, high=10**9, unit="USD")
         for percent in (*self.actual_percent, self.forecast_percent):
             check_whole("budget notice", percent, low=1, high=1000, unit="percent")
+        percents = [percent for percent in self.actual_percent if not is_token(percent)]
+        if len(set(percents)) < len(percents):
+            raise InvalidValue(f"budget actual_percent is {self.actual_percent!r}", "name each threshold once")
+        if not self.actual_percent and self.forecast_percent is None:
+            raise InvalidValue("a budget without notices tells nobody", "give actual_percent or forecast_percent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +65,15 @@ class Notification:
         kind: `ACTUAL` or `FORECASTED`.
         threshold: Percent of the limit, or USD.
         subscribers: At most 1 topic and 10 e-mail addresses.
+        comparison: `GREATER_THAN`, `LESS_THAN` or `EQUAL_TO`.
+        unit: `PERCENTAGE` or `ABSOLUTE_VALUE`: what the threshold counts; left out is the service's choice.
     """
 
     kind: Literal["ACTUAL", "FORECASTED"] | Unknown
     threshold: float | Unknown
     subscribers: tuple[Subscriber, ...] | Unknown
+    comparison: str | Unknown | None = None
+    unit: str | Unknown | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,11 @@ PATCHING_STRATEGIES: Final = (*TEMPLATE_STRATEGIES, DRAIN_FIRST)
 """Those that the API takes."""
 
 _PLAN_ARN = re.compile(r"arn:aws[a-z\-]*:sagemaker:[a-z0-9\-]*:[0-9]{12}:training-plan/.+")
+_PLAN_NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,63}")
+_DATED = re.compile(r"cron\(\S* \S+ (?P<day>\d+) (?P<month>\d+) .*\)")
+"""A schedule with one day of one month."""
+_DAYS: Final = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+"""How many days months have at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,11 @@ class TrainingPlan:
         instance_type: The type that was bought. Defaults to that of the group.
 
     Raises:
-        InvalidValue: if a date is no date, the end is not after the start, or the count is below 1.
+        InvalidValue: if the plan is no name or ARN of one, a date is no date, the end is not after the start, or the
+            count is below 1.
 
-    Source: SageMaker developer guide, reserve-capacity-with-training-plans (October 2026).
+    Source: SageMaker developer guide, reserve-capacity-with-training-plans (October 2026); SageMaker API,
+    CreateTrainingPlan (botocore 1.44.8).
     """
 
     plan: str
@@ -67,8 +74,11 @@ class TrainingPlan:
     instance_type: str | Unknown | None = None
 
     def __post_init__(self) -> None:
-        if not is_token(self.plan) and not (isinstance(self.plan, str) and self.plan):
-            raise InvalidValue(f"the name of a training plan is {self.plan!r}", "give its name or ARN")
+        if not is_token(self.plan) and not is_plan(self.plan):
+            raise InvalidValue(
+                f"the name of a training plan is {self.plan!r}",
+                "give its name (1 to 64 letters, digits and hyphens, the first and last no hyphen) or its ARN",
+            )
         check_whole("training plan count", self.count, low=1, high=256)
         starts, ends = _day("starts", self.starts), _day("ends", self.ends)
         if starts and ends and ends <= starts:
@@ -111,6 +121,11 @@ class TrainingPlan:
         """When HyperPod begins to terminate the nodes, UTC."""
         day = _day("ends", self.ends)
         return datetime.combine(day, limits.PLAN_CHANGES_AT) - limits.PLAN_DRAIN if day else None
+
+
+def is_plan(text: object) -> bool:
+    """Whether a value has the form of a training plan's name or ARN."""
+    return isinstance(text, str) and bool(_PLAN_NAME.fullmatch(text) or _PLAN_ARN.fullmatch(text))
 
 
 def _day(field: str, value: object) -> date | None:
@@ -164,7 +179,7 @@ class RollingUpdate:
         batch: Nodes updated at once.
         rollback_batch: Nodes rolled back at once. Defaults to what the service chooses.
         wait_seconds: Pause after a batch, 0 to 3600 s.
-        alarms: Names of CloudWatch alarms that roll the update back, at most 10.
+        alarms: Names of CloudWatch alarms that roll the update back, at most 10, each once.
     """
 
     batch: BatchSize
@@ -178,6 +193,9 @@ class RollingUpdate:
             raise InvalidValue("the rollback alarms are a list token", "name them one by one: each gets its own entry")
         check_limit("wait between batches", self.wait_seconds, limits.ROLLING_WAIT_SECONDS, unit="seconds")
         check_limit("number of rollback alarms", len(self.alarms) or None, limits.ROLLBACK_ALARMS)
+        named = [name for name in self.alarms if not is_token(name)]
+        if len(set(named)) < len(named):
+            raise InvalidValue(f"rollback alarms are {list(self.alarms)!r}", "name each alarm once")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,11 +207,23 @@ class ScheduledUpdate:
             the day of the month is a number or `?`, for example `cron(0 3 ? * SUN *)`.
         rolling: How the update moves through the nodes. Defaults to all at once.
 
+    Raises:
+        InvalidValue: if its month does not have its day, so that it never comes.
+
     Source: AWS::SageMaker::Cluster schema, ScheduleExpression.
     """
 
     schedule: str
     rolling: RollingUpdate | None = None
+
+    def __post_init__(self) -> None:
+        dated = _DATED.fullmatch(self.schedule) if isinstance(self.schedule, str) else None
+        month = int(dated["month"]) if dated else 0
+        if dated and 1 <= month <= len(_DAYS) and int(dated["day"]) > _DAYS[month - 1]:
+            raise InvalidValue(
+                f"schedule {self.schedule} never comes: month {month} has {_DAYS[month - 1]} days at most",
+                f"use a day from 1 to {_DAYS[month - 1]}, or ? and a weekday, such as cron(0 3 ? * SUN *)",
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

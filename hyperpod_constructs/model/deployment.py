@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 from hyperpod_constructs.model.budget import (
     AnomalyMonitor,
@@ -14,11 +14,11 @@ from hyperpod_constructs.model.budget import (
     Topic,
 )
 from hyperpod_constructs.model.capacity import InstanceGroup
-from hyperpod_constructs.model.identity import Key, Role
+from hyperpod_constructs.model.identity import Key, Role, Secret
 from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
 from hyperpod_constructs.model.lifecycle import Bucket, Upload
 from hyperpod_constructs.model.network import SecurityGroup, Subnet, VpcPlacement
-from hyperpod_constructs.model.observability import Grafana, Prometheus, PrometheusUrl, RuleEditing
+from hyperpod_constructs.model.observability import EventRule, Grafana, Prometheus, PrometheusUrl, RuleEditing
 from hyperpod_constructs.model.orchestration import Eks, Slurm
 from hyperpod_constructs.model.restricted import RestrictedGroup, SharedRestrictedStorage
 from hyperpod_constructs.model.routing import Routing
@@ -26,7 +26,7 @@ from hyperpod_constructs.model.stacks import StackSize, TagList
 from hyperpod_constructs.model.storage import Association, FileSystem, OtherFileSystem
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
-Noun = TypeVar("Noun", Subnet, SecurityGroup, FileSystem, OtherFileSystem, Role, Key, Topic)
+Noun = TypeVar("Noun", Subnet, SecurityGroup, FileSystem, OtherFileSystem, Role, Key, Secret, Topic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,22 +124,29 @@ class Invalid:
     certain: bool = True
 
 
+UnseenKind: TypeAlias = Literal["nested", "macro", "file", "folder", "condition", "type"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
     """A part of the input that nobody can judge.
 
     Attributes:
         kind: `nested` for a nested stack whose template is not at hand, `macro` for what only CloudFormation can
-            expand, `file` for a file that is no template.
-        path: Path of the nested stack, stack and key of the macro, or the file.
-        what: Name of the missing template where it is known, the key of the macro, or why the file is no template.
+            expand, `file` for a file that is no template, `folder` for a folder of templates that were not read,
+            `condition` for a cluster that a condition leaves out, `type` for a type that may be new.
+        path: Path of the nested stack, resource or cluster, stack and key of the macro, or the file or folder.
+        what: Name of the missing template where it is known, the key of the macro, why the file is no template, what
+            the folder holds, how the condition was decided, or the type.
         location: Where in the input it stands.
+        beside: Whether the missing template lies in the same folder, of which only one file was read.
     """
 
-    kind: Literal["nested", "macro", "file"]
+    kind: UnseenKind
     path: str
     what: str | None
     location: Location
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +158,8 @@ class Deployment:
         granting_buckets: Names of buckets whose own policy, in this deployment, lets somebody read them; `UNKNOWN` for
             one whose name is decided at deploy.
         unseen: What a reader could not look into.
+        misnamed: Resources of a type that does not exist, or of none.
+        dangling: Names that a template uses and does not have.
         locations: File and line by path, where the input was a file.
     """
 
@@ -163,6 +172,7 @@ class Deployment:
     routing: Routing = field(default_factory=Routing)
     roles: tuple[Role, ...] = ()
     keys: tuple[Key, ...] = ()
+    secrets: tuple[Secret, ...] = ()
     buckets: tuple[Bucket, ...] = ()
     uploads: tuple[Upload, ...] = ()
     budgets: tuple[BudgetResource, ...] = ()
@@ -174,16 +184,19 @@ class Deployment:
     prometheus: tuple[Prometheus, ...] = ()
     prometheus_urls: tuple[PrometheusUrl, ...] = ()
     rule_editing: tuple[RuleEditing, ...] = ()
+    event_rules: tuple[EventRule, ...] = ()
     stacks: tuple[StackSize, ...] = ()
     tag_lists: tuple[TagList, ...] = ()
     granting_buckets: tuple[str | Unknown, ...] = ()
     invalid: tuple[Invalid, ...] = ()
     unseen: tuple[Unseen, ...] = ()
+    misnamed: tuple[Invalid, ...] = ()
+    dangling: tuple[Invalid, ...] = ()
     locations: Mapping[str, Location] = field(default_factory=dict)
     _by_path: Mapping[tuple[type, str], object] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        nouns: tuple[Subnet | SecurityGroup | FileSystem | OtherFileSystem | Role | Key | Topic, ...]
+        nouns: tuple[Subnet | SecurityGroup | FileSystem | OtherFileSystem | Role | Key | Secret | Topic, ...]
         nouns = (
             *self.subnets,
             *self.security_groups,
@@ -191,6 +204,7 @@ class Deployment:
             *self.other_file_systems,
             *self.roles,
             *self.keys,
+            *self.secrets,
             *self.topics,
         )
         # Of several nouns with one path the first counts. The class is frozen, and this is derived from its fields.
@@ -225,6 +239,10 @@ class Deployment:
     def key(self, path: str | Unknown | None) -> Key | None:
         """The KMS key of this path, if the deployment knows it."""
         return self._find(Key, path)
+
+    def secret(self, path: str | Unknown | None) -> Secret | None:
+        """The secret of this path, if the deployment knows it."""
+        return self._find(Secret, path)
 
     def topic(self, path: str | Unknown) -> Topic | None:
         """The topic of this path, if the deployment knows it."""
@@ -261,6 +279,7 @@ class Deployment:
             routing=self.routing.merged(other.routing),
             roles=self.roles + other.roles,
             keys=self.keys + other.keys,
+            secrets=self.secrets + other.secrets,
             buckets=self.buckets + other.buckets,
             uploads=self.uploads + other.uploads,
             budgets=self.budgets + other.budgets,
@@ -272,10 +291,13 @@ class Deployment:
             prometheus=self.prometheus + other.prometheus,
             prometheus_urls=self.prometheus_urls + other.prometheus_urls,
             rule_editing=self.rule_editing + other.rule_editing,
+            event_rules=self.event_rules + other.event_rules,
             stacks=self.stacks + other.stacks,
             tag_lists=self.tag_lists + other.tag_lists,
             granting_buckets=self.granting_buckets + other.granting_buckets,
             invalid=self.invalid + other.invalid,
             unseen=self.unseen + other.unseen,
+            misnamed=self.misnamed + other.misnamed,
+            dangling=self.dangling + other.dangling,
             locations={**self.locations, **other.locations},
         )

@@ -1,9 +1,10 @@
-"""Roles of nodes, and keys that encrypt their volumes, as far as templates tell."""
+"""Roles of nodes, keys and secrets, as far as templates tell."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from hyperpod_constructs.model.storage import Retention
 from hyperpod_constructs.tokens import Unknown
 
 
@@ -66,6 +67,7 @@ class Key:
         grantees: Paths or ARNs of the principals that its policy itself lets create grants.
         readers: Paths or ARNs of the principals that its policy itself lets decrypt.
         bound: Condition keys of an encryption context in the statements that let anybody create grants.
+        retention: What happens to it on delete and on replace.
     """
 
     path: str
@@ -73,3 +75,17 @@ class Key:
     grantees: tuple[str | Unknown, ...] = ()
     readers: tuple[str | Unknown, ...] = ()
     bound: tuple[str, ...] = ()
+    retention: Retention = field(default_factory=Retention)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """A secret of Secrets Manager in the deployment.
+
+    Attributes:
+        path: Construct path; also that of an attachment to a database, whose reference gives the ARN of its secret.
+        key: Path or ARN of the customer key that encrypts it.
+    """
+
+    path: str
+    key: str | Unknown | None = None

@@ -9,6 +9,7 @@ systems too:
       "groups": {
         "p5": {                                 by name of the group
           "spares": 2,                          InstanceCount is the count and these
+          "min_count": 1,                       only beside all-or-nothing, which overrides it
           "zone": "usw2-az2",
           "plan": {"name": "frontier", "count": 32, "zone": "usw2-az2", "starts": "2026-12-07", "ends": "2027-02-14",
                    "instance_type": "ml.p5.48xlarge"},
@@ -20,9 +21,12 @@ systems too:
         }
       },
       "subnets": {                              imported ones, by id
-        "subnet-0123456789abcdef0": {"zone": "usw2-az2", "cidr": "10.1.0.0/20", "public": true}
+        "subnet-0123456789abcdef0": {"zone": "usw2-az2", "cidr": "10.1.0.0/20", "public": true,
+                                     "vpc_cidr": "10.1.0.0/16"}
       }
     }
+
+A bucket for data says `{"hyperpod:intent": {"holds_data": true}}`.
 
 Every key may be left out. The keys are those of the model; nothing here changes what is deployed.
 """
@@ -36,7 +40,7 @@ from typing import Any, Final
 from hyperpod_constructs.catalog import limits
 from hyperpod_constructs.catalog.instances import Accelerator, InstanceType
 from hyperpod_constructs.model._reading import Fields, Node, every, one_of, optional, otherwise, required
-from hyperpod_constructs.model.capacity import Capacity, InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.capacity import Capacity, InstanceGroup, TrainingPlan, is_plan
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile
 from hyperpod_constructs.model.network import Subnet
@@ -62,12 +66,15 @@ def encode(cluster: Cluster, *, subnets: Iterable[Subnet] = ()) -> dict[str, Any
         because nobody could find them again.
     """
     slurm = cluster.orchestrator
-    groups = {str(group.name): _encode_group(group) for group in cluster.groups if not is_token(group.name)}
+    all_or_nothing = isinstance(slurm, Slurm) and slurm.provisioning == _ALL_OR_NOTHING
+    groups = {
+        str(group.name): _encode_group(group, all_or_nothing=all_or_nothing)
+        for group in cluster.groups
+        if not is_token(group.name)
+    }
     return _filled(
         {
-            "provisioning": _ALL_OR_NOTHING
-            if isinstance(slurm, Slurm) and slurm.provisioning == _ALL_OR_NOTHING
-            else None,
+            "provisioning": _ALL_OR_NOTHING if all_or_nothing else None,
             "groups": _filled(dict(sorted(groups.items()))),
             **encode_subnets(subnets),
         }
@@ -126,12 +133,13 @@ def _check_keys(node: Node, allowed: Iterable[str]) -> None:
 # A group
 
 
-def _encode_group(group: InstanceGroup) -> dict[str, Any]:
+def _encode_group(group: InstanceGroup, *, all_or_nothing: bool) -> dict[str, Any]:
     plan = group.capacity if isinstance(group.capacity, TrainingPlan) else None
     files = group.lifecycle.files if isinstance(group.lifecycle, Lifecycle) else None
     return _filled(
         {
             "spares": group.spares or None,
+            "min_count": group.min_count if all_or_nothing else None,
             "zone": group.zone,
             "plan": _encode_plan(plan) if plan else None,
             "described": _encode_fields(group.described) if group.described else None,
@@ -162,9 +170,9 @@ def _encode_value(value: object) -> object:
 
 def _apply_group(group: InstanceGroup, node: Node, *, all_or_nothing: bool) -> InstanceGroup:
     node = replace(node, owner=f"{node.owner}/{group.name}")
-    _check_keys(node, ("spares", "zone", "plan", "described", *_OF_FILES))
+    _check_keys(node, ("spares", "min_count", "zone", "plan", "described", *_OF_FILES))
     if all_or_nothing and group.min_count == group.count:
-        group = replace(group, min_count=None)
+        group = replace(group, min_count=_min_count(node["min_count"]))
     spares = _spares(group, node["spares"])
     return replace(
         group,
@@ -175,6 +183,15 @@ def _apply_group(group: InstanceGroup, node: Node, *, all_or_nothing: bool) -> I
         described=_described(group, node["described"]),
         lifecycle=_with_files(group.lifecycle, node) if isinstance(group.lifecycle, Lifecycle) else group.lifecycle,
     )
+
+
+def _min_count(node: Node) -> int | Unknown | None:
+    """What the user asked for, where the template has what provisioning made of it."""
+    found = node.whole()
+    if isinstance(found, int) and not limits.INSTANCE_COUNT.low <= found <= limits.INSTANCE_COUNT.high:
+        node.report(f"is {found:,}", f"use {limits.INSTANCE_COUNT.low:,} to {limits.INSTANCE_COUNT.high:,}")
+        return UNKNOWN
+    return found
 
 
 def _spares(group: InstanceGroup, node: Node) -> int:
@@ -207,6 +224,9 @@ def _plan(group: InstanceGroup, node: Node) -> Capacity | Unknown | None:
         return bought
     _check_keys(node, ("name", *_PLAN))
     # Where the ARN is decided at deploy, the intent alone says which plan it is; its name may be decided there, too.
+    if isinstance(name, str) and name and not is_plan(name):
+        node["name"].report(f"is {name!r}", "use the name of a training plan, or its ARN")
+        return bought
     return bought if name in {None, ""} else node.build(TrainingPlan, _PLAN, plan=name)
 
 
@@ -263,7 +283,12 @@ def _fetches(node: Node) -> tuple[str, ...]:
 
 def _encode_subnet(subnet: Subnet) -> dict[str, Any]:
     return _filled(
-        {"zone": subnet.zone, "cidr": subnet.cidr, "public": subnet.public if subnet.public is True else None}
+        {
+            "zone": subnet.zone,
+            "cidr": subnet.cidr,
+            "public": subnet.public if subnet.public is True else None,
+            "vpc_cidr": subnet.vpc_cidr,
+        }
     )
 
 
@@ -305,4 +330,5 @@ _SUBNET: Final[Fields] = {
     "zone": ("zone", Node.text),
     "cidr": ("cidr", Node.text),
     "public": ("public", otherwise(Node.flag, default=False)),
+    "vpc_cidr": ("vpc_cidr", Node.text),
 }

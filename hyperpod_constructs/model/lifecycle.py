@@ -103,6 +103,8 @@ class Bucket:
         emptied: Whether something in the deployment empties it before it is deleted.
         handed_out: Whether something that nobody can read refers to it, and may put files there.
         key: Path or ARN of the customer key that encrypts it.
+        holds_data: Whether its author says that it holds what runs have written.
+        region: Region of its stack.
     """
 
     path: str
@@ -111,6 +113,8 @@ class Bucket:
     emptied: bool = False
     handed_out: bool = False
     key: str | Unknown | None = None
+    holds_data: bool | Unknown | None = None
+    region: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,7 @@ class Subnet:
         cidr: IPv4 block.
         public: Whether instances get a public address.
         vpc: What tells its VPC from others: path, id, or anything else that is the same for the same VPC.
+        vpc_cidr: Block of its VPC, of which an imported subnet's author says it.
         region: Region of its stack.
         certain: Whether it is certain that it is made.
         complete: Whether nothing that nobody can read may give it routes.
@@ -71,6 +72,7 @@ class Subnet:
     cidr: str | Unknown | None = None
     public: bool | Unknown = False
     vpc: str | Unknown | None = None
+    vpc_cidr: str | Unknown | None = None
     region: str | None = None
     certain: bool = True
     complete: bool = True

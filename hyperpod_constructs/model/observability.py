@@ -1,4 +1,4 @@
-"""Managed Grafana and Prometheus as far as templates tell."""
+"""Managed Grafana and Prometheus, and rules of EventBridge, as far as templates tell."""
 
 from __future__ import annotations
 
@@ -50,6 +50,19 @@ class Prometheus:
     path: str
     log_group: str | Unknown | None = None
     region: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRule:
+    """A rule of EventBridge that is on, by the topics to which it sends with nothing but the topic's own permission.
+
+    Attributes:
+        path: Construct path.
+        targets: Paths or ARNs of its targets that have no role of their own.
+    """
+
+    path: str
+    targets: tuple[str | Unknown, ...] | Unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

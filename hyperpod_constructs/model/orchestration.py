@@ -45,7 +45,8 @@ class Slurm:
 
     Attributes:
         provisioning: `continuous` keeps the nodes that come and goes on asking for the rest; `all-or-nothing` makes
-            every group roll back unless all of its nodes come within 3 hours (it sets the minimum count to the count).
+            every group roll back unless all of its nodes come within 3 hours: it sets the minimum count of each to its
+            count and spares, whatever min_count says.
         accounting: Accounting database outside the cluster. Left out, it lives on the controller and is lost with it.
         strategy: SlurmConfigStrategy, only for clusters without Continuous provisioning, which refuse it otherwise.
 

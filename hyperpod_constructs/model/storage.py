@@ -340,12 +340,16 @@ class OtherFileSystem:
         kind: FileSystemType: OPENZFS, ONTAP or WINDOWS.
         security_groups: Paths or ids.
         retention: What happens to it on delete and on replace.
+        kms_key: Path or ARN of the customer key.
+        region: Region of its stack.
     """
 
     path: str
     kind: str
     security_groups: tuple[str | Unknown, ...] | Unknown = ()
     retention: Retention = Retention()
+    kms_key: str | Unknown | None = None
+    region: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

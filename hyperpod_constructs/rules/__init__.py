@@ -119,6 +119,7 @@ def _order(finding: Finding) -> tuple[str, int, str, str, str]:
 
 
 from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, which need the names above
+    accounting as accounting,
     addresses as addresses,
     anomalies as anomalies,
     autoscaling as autoscaling,
@@ -127,10 +128,12 @@ from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, wh
     cluster_role as cluster_role,
     cluster_shape as cluster_shape,
     data as data,
+    elsewhere as elsewhere,
     endpoints as endpoints,
     health as health,
     images as images,
     instance_types as instance_types,
+    kept_data as kept_data,
     keys as keys,
     labels as labels,
     legacy_slurm as legacy_slurm,
@@ -139,6 +142,7 @@ from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, wh
     lustre_efa as lustre_efa,
     mounts as mounts,
     network as network,
+    notices as notices,
     observability as observability,
     orchestration as orchestration,
     plan_counts as plan_counts,

@@ -20,7 +20,7 @@ from hyperpod_constructs.model.network import (
 from hyperpod_constructs.planning import addresses
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._places import PREREQUISITES, known_subnets
-from hyperpod_constructs.rules._words import named
+from hyperpod_constructs.rules._words import named_by_cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +30,14 @@ class _Demand:
     Attributes:
         group: The group.
         path: Its path.
-        cluster: Path of its cluster.
+        cluster: Its cluster.
         nodes: Its instances.
         each: What one of them takes, by its type: one type, or those that it may be of.
     """
 
     group: InstanceGroup
     path: str
-    cluster: str
+    cluster: Cluster
     nodes: int
     each: dict[str, Addresses]
 
@@ -99,8 +99,8 @@ class _Pool:
         computed = "; ".join(dict.fromkeys(demand.least.rule for demand in shown if not demand.documented))
         needs = f"need{'s' * (len(shown) == 1)} {_total(shown):,} addresses ({terms}{computed and ': ' + computed})"
         return Problem(
-            path=shown[0].path if len(shown) == 1 else shown[0].cluster,
-            message=f"{named(*(d.group for d in shown))} {needs} but {self._rooms()}",
+            path=shown[0].path if len(shown) == 1 else shown[0].cluster.path,
+            message=f"{named_by_cluster(*((each.cluster, each.group) for each in shown))} {needs} but {self._rooms()}",
             fix=_wide_enough(sum(demand.wish for demand in self.demands)),
         )
 
@@ -143,7 +143,7 @@ def _demand(deployment: Deployment, cluster: Cluster, group: InstanceGroup) -> _
     if elsewhere or not each or not isinstance(group.instances, int) or group.instances == 0:
         return None
     path = cluster.path_of(group)
-    return _Demand(group=group, path=path, cluster=cluster.path, nodes=group.instances, each=each)
+    return _Demand(group=group, path=path, cluster=cluster, nodes=group.instances, each=each)
 
 
 def _can_be_had(subnet: Subnet) -> bool:

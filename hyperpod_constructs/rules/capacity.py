@@ -9,7 +9,7 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup, Spot
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._groups import restricted
+from hyperpod_constructs.rules._groups import is_all_or_nothing, restricted
 from hyperpod_constructs.rules._words import named, sized
 from hyperpod_constructs.tokens import UNKNOWN
 
@@ -181,6 +181,26 @@ def minimum_counts_can_be_met(deployment: Deployment) -> Iterator[Problem]:
                 path=path,
                 message=f"{named(group)} has a minimum count of {least}, but {sized(group)} instances",
                 fix=f"use MinInstanceCount (min_count=) 0 to {most}, or leave it out",
+            )
+
+
+@rule(
+    "HP1117",
+    Severity.WARNING,
+    title="A minimum count beside all-or-nothing provisioning",
+    because="all-or-nothing makes the minimum count of every group the number of all its instances, spares included, "
+    "and another one has no effect",
+    source="hyperpod_constructs, hp.Slurm(provisioning=...)",
+)
+def minimum_counts_are_not_overridden(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, group, path in deployment.groups():
+        most, least = group.instances, group.min_count
+        if is_all_or_nothing(cluster) and isinstance(least, int) and isinstance(most, int) and least < most:
+            yield Problem(
+                path=path,
+                message=f"{named(group)} has a minimum count of {least}, but provisioning is all-or-nothing: "
+                f"MinInstanceCount is {sized(group)}",
+                fix='leave min_count out, or use hp.Slurm(provisioning="continuous") and say min_count for each group',
             )
 
 

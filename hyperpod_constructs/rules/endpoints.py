@@ -6,9 +6,9 @@ missing shows as scripts that time out or images that are not pulled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from hyperpod_constructs.catalog import endpoints as catalog
 from hyperpod_constructs.findings import Severity
@@ -17,11 +17,25 @@ from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
 from hyperpod_constructs.model.routing import Endpoint, Routing
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._places import all_groups, is_all_known, known_subnets, passes, placements_of
+from hyperpod_constructs.rules._groups import accounting_of
+from hyperpod_constructs.rules._places import (
+    all_groups,
+    has_efa,
+    is_all_known,
+    known_subnets,
+    lustre_mounts,
+    passes,
+    placements_of,
+)
 from hyperpod_constructs.rules._words import all_of, named
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _HTTPS = 443
+_FOR: Final = {
+    catalog.LUSTRE_EFA: " (for the EFA of the file system)",
+    catalog.ACCOUNTING: " (for the secret of the accounting database)",
+}
+"""Why nodes call a service that not all nodes call."""
 _Side = Literal["nodes", "endpoint"]
 _CLOSED_SOURCE = (
     "SageMaker developer guide, sagemaker-hyperpod-prerequisites; sunilpp/hyperpod-quickstart commit b84a8f52; not "
@@ -82,7 +96,8 @@ class _Closed:
         return Problem(
             path=self.cluster.path_of(self.groups[0]) if one else self.cluster.path,
             message=f"{named(*self.groups)} stand{'s' * one} in {subnets}, from which nothing leads out{reason}"
-            f"{fetched}; there is no endpoint for {all_of(self.missing)}",
+            f"{fetched}; there is no endpoint for "
+            f"{all_of(each + _FOR.get(each, '') for each in self.missing)}",
             fix=f"lead 0.0.0.0/0 of their route table to a NAT gateway, or add {_wanted(self.missing)}; "
             'in hp.ClusterNetwork by egress="nat" or endpoints',
         )
@@ -131,11 +146,21 @@ def _closed_subnets(deployment: Deployment) -> Iterator[_Closed]:
             if len(subnets) < len(paths) or not all(_is_closed(deployment.routing, subnet) for subnet in subnets):
                 continue
             usable = set[str]().union(*(_usable(deployment.routing, subnet) for subnet in subnets))
-            needed = (catalog.GATEWAY, *catalog.NEEDED[cluster.scheduler])
+            needed = (catalog.GATEWAY, *_called(deployment, cluster, groups))
             missing = [service for service in needed if service not in usable]
             scripts = any(_fetches(group) for group in groups)
             if missing:
                 yield _Closed(cluster=cluster, groups=groups, subnets=subnets, missing=missing, scripts=scripts)
+
+
+def _called(deployment: Deployment, cluster: Cluster, groups: Collection[InstanceGroup]) -> Iterator[str]:
+    """Services besides S3 that the nodes of some groups call."""
+    yield from catalog.NEEDED[cluster.scheduler] if cluster.scheduler else ()
+    mounts = lustre_mounts(deployment, cluster)
+    if any(each.lustre.efa is True and has_efa(group) for group, each in mounts if group in groups):
+        yield catalog.LUSTRE_EFA
+    if any(accounting_of(cluster, group) for group in groups):
+        yield catalog.ACCOUNTING
 
 
 def _fetches(group: InstanceGroup) -> bool:
@@ -184,7 +209,7 @@ def closed_networks_have_their_endpoints(deployment: Deployment) -> Iterator[Pro
 def _near(deployment: Deployment) -> Iterator[tuple[Cluster, str, VpcPlacement, Endpoint]]:
     """Interface endpoints that nodes call, with who calls them: they are in the VPC of those nodes."""
     for cluster in deployment.clusters:
-        called = catalog.NEEDED[cluster.scheduler] if cluster.scheduler else ()
+        called = set(_called(deployment, cluster, cluster.groups))
         for _, owner, placement in placements_of(cluster):
             vpcs = {subnet.vpc for subnet in known_subnets(deployment, placement.subnets)}
             for endpoint in deployment.routing.endpoints:

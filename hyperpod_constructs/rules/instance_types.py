@@ -11,11 +11,24 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._groups import every_group
+from hyperpod_constructs.rules._groups import every_group, place
 from hyperpod_constructs.rules._words import all_of, any_of, named
 
 _SIZE = re.compile(r"nano|micro|small|medium|large|[1-9]\d{0,2}?xlarge|xlarge|metal(-[1-9]\d{0,2}xl)?")
 
+_FACTS = (
+    "vcpus",
+    "memory_gib",
+    "accelerators",
+    "threads_per_core",
+    "efa",
+    "network_cards",
+    "ipv4_per_interface",
+    "local_disk_gb",
+    "architecture",
+    "ultraserver",
+)
+"""What of a description is a matter of fact; the addresses that a node takes a user may know better."""
 _CLUSTER = "AWS::SageMaker::Cluster"
 _API = "SageMaker API, ClusterInstanceGroupSpecification (botocore 1.44.8)"
 
@@ -45,6 +58,39 @@ def _unknown_types(deployment: Deployment) -> Iterator[tuple[InstanceGroup, str,
 def _family(name: str) -> str:
     """What stands before the size: `ml.p5`."""
     return name.rpartition(".")[0]
+
+
+@rule(
+    "HP1118",
+    Severity.WARNING,
+    title="An instance type is described other than the catalogue has it",
+    because="everything that is counted from the type (addresses, EFA, quotas) then comes from the description; one "
+    "for a type that the catalogue has is mostly a slip",
+    source="EC2 DescribeInstanceTypes, as the catalogue copies it",
+)
+def descriptions_agree_with_the_catalogue(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        told: dict[tuple[str, tuple[str, ...]], list[InstanceGroup]] = {}
+        for group in cluster.groups:
+            its, listed = group.described, instances.find(group.described.name) if group.described else None
+            if its and listed and (differing := _differences(its, listed)):
+                told.setdefault((its.name, differing), []).append(group)
+        for (name, differing), groups in told.items():
+            yield Problem(
+                path=place(cluster, groups),
+                message=f"{named(*groups)}: {name} is described with {all_of(differing)}",
+                fix=f"give the name alone, {name!r}, unless the catalogue is wrong",
+            )
+
+
+def _differences(described: InstanceType, listed: InstanceType) -> tuple[str, ...]:
+    """What two descriptions of one type say differently, in words; what one of them leaves open is no difference."""
+    pairs = {field: (getattr(described, field), getattr(listed, field)) for field in _FACTS}
+    return tuple(
+        f"{field} {one!r} (the catalogue has {other!r})"
+        for field, (one, other) in pairs.items()
+        if one is not None and other is not None and one != other
+    )
 
 
 @rule(

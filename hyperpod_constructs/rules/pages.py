@@ -27,6 +27,23 @@ _REASON: Final = "why it is acceptable here"
 _NEVER: Final = "It cannot be acknowledged: `acknowledge` and `hp.acknowledge` refuse the id."
 _IN_NO_APP: Final = frozenset({"HP0103"})
 _NO_APP: Final = "There is nothing to acknowledge it in: no app wrote this file. Move it to another folder instead."
+_OF_THE_ACCOUNT: Final = "HP9"
+"""What the ids of preflight's rules begin with."""
+_BY_PREFLIGHT: Final = "It is printed by `hyperpod preflight`, which does not stop at it."
+_MEANING_OF_THE_ACCOUNT: Final = {
+    Severity.FATAL: "`hyperpod preflight` ends with exit code 1, whatever else it found.",
+    Severity.ERROR: "certain to fail at deploy as the account is now. `hyperpod preflight` ends with exit code 1.",
+    Severity.WARNING: f"likely trouble, or something that was not checked. {_BY_PREFLIGHT}",
+    Severity.INFO: f"worth knowing; nothing is wrong. {_BY_PREFLIGHT}",
+}
+_NEEDS_AN_ACCOUNT: Final = (
+    "no template draws it, as it takes an account, which `hyperpod preflight PATH --region REGION` reads and never "
+    "changes."
+)
+_IN_NO_CODE: Final = (
+    "It cannot be acknowledged: it is about the account and not about the app. `hyperpod preflight` says it until the "
+    "account is as it must be."
+)
 _WHAT_IT_DOES: Final = (
     "The first covers all that the construct makes, and is the only way past an error that a constructor of ours "
     "raises. The second covers everything below a construct, resources and overrides of your own too. Synth then no "
@@ -53,11 +70,15 @@ class Page:
     @property
     def not_shown(self) -> str | None:
         """Why there is no example."""
+        if is_of_the_account(self.rule):
+            return _NEEDS_AN_ACCOUNT
         return None if self.example else examples.NOT_SHOWN.get(self.rule.id, "it has none yet.")
 
     @property
     def acknowledgement(self) -> tuple[str, str]:
         """Code that acknowledges the rule, empty where nothing can; and what it does."""
+        if is_of_the_account(self.rule):
+            return "", _IN_NO_CODE
         if self.rule.severity is Severity.FATAL:
             return "", _NEVER
         if self.rule.id in _IN_NO_APP:
@@ -66,6 +87,16 @@ class Page:
             f'hp.SlurmTraining(..., acknowledge={{"{self.rule.id}": "{_REASON}"}})  # hp.Cluster and others too\n'
             f'hp.acknowledge(construct, "{self.rule.id}", "{_REASON}")\n'
         ), _WHAT_IT_DOES
+
+
+def is_of_the_account(rule: Rule) -> bool:
+    """Whether only preflight, which reads an account, can draw the rule."""
+    return rule.id.startswith(_OF_THE_ACCOUNT)
+
+
+def meaning(rule: Rule) -> str:
+    """What the severity of a rule means for a deploy."""
+    return (_MEANING_OF_THE_ACCOUNT if is_of_the_account(rule) else MEANING)[rule.severity]
 
 
 def page(rule: Rule) -> Page:
@@ -83,7 +114,7 @@ def as_data(shown: Page) -> dict[str, object]:
         "id": rule.id,
         "severity": rule.severity.value,
         "title": rule.title,
-        "means": MEANING[rule.severity],
+        "means": meaning(rule),
         "because": rule.because,
         "source": rule.source,
         "example": None
@@ -111,7 +142,7 @@ def markdown(shown: Page, columns: int = WIDTH) -> str:
     code, effect = shown.acknowledgement
     parts = [
         f"# {rule.id}: {rule.title}",
-        _filled(f"**{rule.severity.value}**: {MEANING[rule.severity]}", columns),
+        _filled(f"**{rule.severity.value}**: {meaning(rule)}", columns),
         _filled(f"**Because:** {rule.because}.", columns),
         _filled(f"**Source:** {rule.source}.", columns),
         *(_example(shown, shown.example, columns) if shown.example else _no_example(shown, columns)),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from hyperpod_constructs.catalog import limits
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
-from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._plans import PLANS, called, described_plans, planned
-from hyperpod_constructs.rules._words import all_of, named, sized
+from hyperpod_constructs.rules._plans import PLANS, Planned, called, described_plans, planned
+from hyperpod_constructs.rules._words import all_of, named, placed, sized
+
+_LONGEST_DAYS: Final = 2 * 182
+"""As sold, and extended once."""
 
 
 @rule(
@@ -22,23 +26,32 @@ from hyperpod_constructs.rules._words import all_of, named, sized
 )
 def groups_fit_their_plan(deployment: Deployment) -> Iterator[Problem]:
     for sharing in described_plans(deployment):
-        sizes = [(group, group.instances) for _, group, _, _ in sharing if isinstance(group.instances, int)]
-        groups, wanted = [group for group, _ in sizes], sum(size for _, size in sizes)
+        sizes = [(cluster, group) for cluster, group, _, _ in sharing if isinstance(group.instances, int)]
+        groups = [group for _, group in sizes]
+        wanted = sum(size for group in groups if isinstance(size := group.instances, int))
         holds = max(plan.count for _, _, _, plan in sharing if isinstance(plan.count, int))
         if wanted > holds:
             _, _, path, plan = sharing[0]
             yield Problem(
                 path=path,
-                message=_too_many(groups, wanted) + f" on {called(plan)}, which holds {holds}",
+                message=_too_many(sizes, wanted) + f" on {called(plan)}, which holds {holds}",
                 fix=f"{_that_fit(groups, wanted, holds)}, or put {wanted - holds} more on a second plan: plans come in "
                 f"{', '.join(map(str, limits.PLAN_COUNTS))}",
             )
 
 
-def _too_many(groups: list[InstanceGroup], wanted: int) -> str:
+def _too_many(groups: list[tuple[Cluster, InstanceGroup]], wanted: int) -> str:
     if len(groups) == 1:
-        return f"{named(groups[0])}: {wanted} instances" + (f" ({sized(groups[0])})" if groups[0].spares else "")
-    return ", ".join(f"{named(group)} ({sized(group)})" for group in groups) + f": {wanted} instances"
+        _, group = groups[0]
+        return f"{named(group)}: {wanted} instances" + (f" ({sized(group)})" if group.spares else "")
+    clusters = [cluster for cluster, _ in groups]
+    each = (f"{placed(cluster, group, clusters)} ({sized(group)})" for cluster, group in groups)
+    return ", ".join(each) + f": {wanted} instances"
+
+
+def _all(sharing: list[Planned]) -> str:
+    clusters = [cluster for cluster, *_ in sharing]
+    return all_of(placed(cluster, group, clusters) for cluster, group, _, _ in sharing)
 
 
 def _that_fit(groups: list[InstanceGroup], wanted: int, holds: int) -> str:
@@ -53,13 +66,23 @@ def _that_fit(groups: list[InstanceGroup], wanted: int, holds: int) -> str:
 @rule(
     "HP1108",
     Severity.WARNING,
-    title="Training plans are not sold with this count",
-    because="a count that AWS does not sell is probably that of a group and not of the plan",
-    source=PLANS,
+    title="Training plans are not sold with this count or for so long",
+    because="a count that AWS does not sell is probably that of a group and not of the plan; plans are sold for 182 "
+    "days at most and extended by 182 at a time, so that a longer one is probably a slip in a year",
+    source=f"{PLANS}; training-plan-extension (October 2026)",
 )
 def plan_counts_are_sold(deployment: Deployment) -> Iterator[Problem]:
     for sharing in described_plans(deployment):
         _, group, path, plan = sharing[0]
+        days = (plan.leaves - plan.arrives).days + 1 if plan.arrives and plan.leaves else 0
+        if days > _LONGEST_DAYS:
+            yield Problem(
+                path=path,
+                message=f"{named(group)}: {called(plan)} is said to last from {plan.starts} to {plan.ends}, "
+                f"{days:,} days",
+                fix=f"use the days that `aws sagemaker describe-training-plan` prints; {_LONGEST_DAYS} are sold with "
+                "one extension",
+            )
         if plan.count not in limits.PLAN_COUNTS:
             yield Problem(
                 path=path,
@@ -106,7 +129,7 @@ def plans_are_used_up(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{called(plan)} holds {holds} instances, and "
-                f"{all_of(named(group) for _, group, _, _ in sharing)} {'has' if len(sharing) == 1 else 'have'} "
+                f"{_all(sharing)} {'has' if len(sharing) == 1 else 'have'} "
                 f"{sum(known_sizes)}: {unused} prepaid {'instance is' if unused == 1 else 'instances are'} in no group",
                 fix="raise a count, unless something else uses the rest of the plan",
             )

@@ -10,8 +10,9 @@ from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._plans import PLANS, arn_of, by_plan, called, described_plans, planned
-from hyperpod_constructs.rules._words import all_of, any_of, named
+from hyperpod_constructs.rules._groups import is_all_or_nothing
+from hyperpod_constructs.rules._plans import PLANS, Planned, arn_of, by_plan, called, described_plans, planned
+from hyperpod_constructs.rules._words import all_of, any_of, named, placed
 from hyperpod_constructs.tokens import UNKNOWN
 
 _PLANS_ON_HYPERPOD = "SageMaker developer guide, training-plan-utilization-for-hyperpod (October 2026)"
@@ -148,16 +149,52 @@ def controllers_outlive_plans(deployment: Deployment) -> Iterator[Problem]:
     source="SageMaker developer guide, training-plan-details-using-api-cli-sdk and sagemaker-hyperpod-scaling-slurm",
 )
 def minimum_counts_wait_for_the_plan(deployment: Deployment) -> Iterator[Problem]:
-    for _, group, path, plan in planned(deployment):
-        if not isinstance(group.min_count, int) or group.min_count == 0:
+    for cluster, group, path, plan in planned(deployment):
+        whole = is_all_or_nothing(cluster)
+        least = group.instances if whole else group.min_count
+        if not isinstance(least, int) or least == 0:
             continue
         active = f"{plan.arrives:%Y-%m-%d %H:%M} UTC" if plan.arrives else "the plan is Active"
+        why = ", all of its instances (provisioning all-or-nothing)," if whole else ""
         yield Problem(
             path=path,
-            message=f"{named(group)} has a minimum count of {group.min_count} on {called(plan)}: if the plan "
+            message=f"{named(group)} has a minimum count of {least}{why} on {called(plan)}: if the plan "
             "has not started, the group rolls back after 3 hours",
-            fix=f"leave MinInstanceCount (min_count=) out until {active}",
+            fix=f'use hp.Slurm(provisioning="continuous") until {active}'
+            if whole
+            else f"leave MinInstanceCount (min_count=) out until {active}",
         )
+
+
+@rule(
+    "HP1119",
+    Severity.INFO,
+    title="The zone of a training plan is not compared with that of its group",
+    because="a plan has one zone, and elsewhere its group waits for capacity that never comes; an id of a subnet does "
+    "not tell its zone, and a name such as us-west-2b means another zone in every account",
+    source=_PLANS_ON_HYPERPOD,
+)
+def zones_of_plans_are_compared(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, group, path, plan in planned(deployment):
+        if not isinstance(plan.zone, str) or not regions.is_zone_id(plan.zone) or group.zone is not None:
+            continue
+        if unplaced := _without_zone(deployment, cluster, group):
+            yield Problem(
+                path=path,
+                message=f"{named(group)} is on {called(plan)} in {plan.zone}, and the zone id of {all_of(unplaced)} is "
+                "not known",
+                fix="say it: AvailabilityZoneId in a template, hp.ImportedSubnet(zone=...) for what exists; "
+                "`aws ec2 describe-subnets` prints it",
+            )
+
+
+def _without_zone(deployment: Deployment, cluster: Cluster, group: InstanceGroup) -> list[str]:
+    """The subnets of a group that are named, and of which nobody says the zone id."""
+    placement = cluster.placement_of(group)
+    paths = placement.subnets if isinstance(placement, VpcPlacement) else UNKNOWN
+    if not isinstance(paths, tuple) or UNKNOWN in paths:
+        return []
+    return [str(path) for path in paths if (subnet := deployment.subnet(path)) is None or subnet.zone is None]
 
 
 @rule(
@@ -203,16 +240,26 @@ def plan_zones_are_ids(deployment: Deployment) -> Iterator[Problem]:
     source="hyperpod_constructs",
 )
 def plans_are_described_alike(deployment: Deployment) -> Iterator[Problem]:
-    for (_, first, _, plan), *others in described_plans(deployment):
-        for _, group, path, other in others:
+    for sharing in described_plans(deployment):
+        first, *others = sharing
+        plan = first[3]
+        for each in others:
+            _, _, path, other = each
             for field in ("count", "zone", "starts", "ends"):
                 one, two = getattr(plan, field), getattr(other, field)
                 if one != two and UNKNOWN not in (one, two) and None not in (one, two):
                     yield Problem(
                         path=path,
-                        message=f"{called(plan)} has {field} {one!r} in {named(first)}, but {two!r} in {named(group)}",
+                        message=f"{called(plan)} has {field} {one!r} in {_by_cluster(sharing, first)}, but {two!r} in "
+                        f"{_by_cluster(sharing, each)}",
                         fix="make one hp.TrainingPlan and give it to both groups",
                     )
+
+
+def _by_cluster(sharing: list[Planned], which: Planned) -> str:
+    """One of the groups that share a plan, with its cluster where those are of several."""
+    cluster, group, _, _ = which
+    return placed(cluster, group, (each for each, *_ in sharing))
 
 
 @rule(
@@ -225,8 +272,8 @@ def plans_are_described_alike(deployment: Deployment) -> Iterator[Problem]:
 )
 def groups_of_a_plan_have_one_type(deployment: Deployment) -> Iterator[Problem]:
     for sharing in by_plan(deployment):
-        groups = [group for _, group, _, _ in sharing if isinstance(group.instance_type, str)]
-        types = dict.fromkeys(str(group.instance_type) for group in groups)
+        groups = [each for each in sharing if isinstance(each[1].instance_type, str)]
+        types = dict.fromkeys(str(group.instance_type) for _, group, _, _ in groups)
         told = any(
             isinstance(plan.instance_type, str) for _, _, _, plan in sharing
         )  # then another rule names the wrong
@@ -235,7 +282,7 @@ def groups_of_a_plan_have_one_type(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=path,
                 message=f"{called(plan)} serves "
-                + all_of(f"{named(group)} ({group.instance_type})" for group in groups),
+                + all_of(f"{_by_cluster(sharing, each)} ({each[1].instance_type})" for each in groups),
                 fix="give each type a plan of its own",
             )
 
@@ -250,7 +297,7 @@ def groups_of_a_plan_have_one_type(deployment: Deployment) -> Iterator[Problem]:
 )
 def groups_of_a_plan_stand_together(deployment: Deployment) -> Iterator[Problem]:
     for sharing in by_plan(deployment):
-        places = [(group, deployment.zone_of_group(cluster, group)) for cluster, group, _, _ in sharing]
+        places = [(each, deployment.zone_of_group(each[0], each[1])) for each in sharing]
         zones = dict.fromkeys(zone for _, zone in places if zone is not None)
         told = any(isinstance(plan.zone, str) for _, _, _, plan in sharing)  # then another rule names the wrong
         if len(zones) > 1 and not told:
@@ -258,7 +305,7 @@ def groups_of_a_plan_stand_together(deployment: Deployment) -> Iterator[Problem]
             yield Problem(
                 path=path,
                 message=f"{called(plan)} serves "
-                + all_of(f"{named(group)} in {zone}" for group, zone in places if zone),
+                + all_of(f"{_by_cluster(sharing, each)} in {zone}" for each, zone in places if zone),
                 fix="put the groups into the zone of the plan (AvailabilityZoneId in DescribeTrainingPlan)",
             )
 

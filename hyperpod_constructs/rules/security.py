@@ -19,8 +19,9 @@ from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.identity import Role
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
+from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.rules import Problem, rule
+from hyperpod_constructs.rules._groups import accounting_of
 from hyperpod_constructs.rules._permissions import (
     INTERFACES,
     cure,
@@ -282,7 +283,7 @@ def named_eks_roles_have_no_path(deployment: Deployment) -> Iterator[Problem]:
     source="SageMaker API, ClusterSlurmAccountingDatabase (botocore 1.44.8); not documented by AWS",
 )
 def controllers_read_the_database_secret(deployment: Deployment) -> Iterator[Problem]:
-    for role, controllers in users(deployment, _has_database):
+    for role, controllers in users(deployment, _has_secret):
         if missing := lacking(role, {"secretsmanager:GetSecretValue": "arn:*:secretsmanager:*:*:secret:*"}):
             yield Problem(
                 path=role.path,
@@ -297,11 +298,14 @@ def controllers_read_the_database_secret(deployment: Deployment) -> Iterator[Pro
             )
 
 
-def _has_database(cluster: Cluster, group: InstanceGroup) -> bool:
-    """Whether a group is the controller of a cluster with an accounting database."""
-    slurm = cluster.orchestrator
-    by_database = isinstance(slurm, Slurm) and isinstance(slurm.accounting, AccountingDatabase)
-    return by_database and group.node_type == "Controller"
+def _has_secret(cluster: Cluster, group: InstanceGroup) -> bool:
+    """Whether a group is the controller of a cluster with an accounting database; the ARN of no secret has its finding.
+
+    What another kind of ARN is good for no permission mends.
+    """
+    database = accounting_of(cluster, group)
+    arn = known(database.secret_arn) if database else None
+    return database is not None and not (arn and arn.startswith("arn:") and ":secret:" not in arn)
 
 
 @rule(

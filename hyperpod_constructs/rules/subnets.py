@@ -237,6 +237,27 @@ def subnets_lie_in_their_vpc(deployment: Deployment) -> Iterator[Problem]:
             )
 
 
+@rule(
+    "HP4041",
+    Severity.WARNING,
+    title="Imported subnet does not lie in the block that is given for its VPC",
+    because="one of the blocks is mostly a slip, and constructs take the VPC's for what reaches the nodes; a VPC may "
+    "have more blocks than one",
+    source="VPC user guide, VPC CIDR blocks",
+)
+def imported_subnets_lie_in_their_vpc(deployment: Deployment) -> Iterator[Problem]:
+    for subnet in deployment.subnets:
+        block, around = subnet.block, as_block(subnet.vpc_cidr)
+        if block is not None and around is not None and not block.subnet_of(around):
+            yield Problem(
+                path=subnet.path,
+                message=f"subnet {subnet.path} {subnet.cidr} does not lie in {subnet.vpc_cidr}, the block that is "
+                "given for its VPC",
+                fix="see what `aws ec2 describe-subnets` and describe-vpcs print; if the VPC has several blocks, leave "
+                "vpc_cidr out",
+            )
+
+
 def _all_blocks(vpc: Vpc) -> list[IPv4Network]:
     """The blocks of a VPC, if every one of them is known; else none."""
     if not vpc.complete:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from hyperpod_constructs.findings import Severity
-from hyperpod_constructs.model.deployment import Deployment, Location, Unseen
+from hyperpod_constructs.model.deployment import Deployment, Invalid, Location, Unseen, UnseenKind
 from hyperpod_constructs.rules import Problem, rule
 
 _US = "hyperpod_constructs: what is not checked must not look like what has no fault"
@@ -40,7 +40,7 @@ _LIMITS: Final = (
 )
 
 
-def _unseen(deployment: Deployment, kind: Literal["nested", "macro", "file"]) -> Iterator[Unseen]:
+def _unseen(deployment: Deployment, kind: UnseenKind) -> Iterator[Unseen]:
     return (each for each in deployment.unseen if each.kind == kind)
 
 
@@ -54,10 +54,14 @@ def _unseen(deployment: Deployment, kind: Literal["nested", "macro", "file"]) ->
 def nested_stacks_are_seen(deployment: Deployment) -> Iterator[Problem]:
     for each in _unseen(deployment, "nested"):
         name = f", {each.what}," if each.what else ""
+        state = "read" if each.beside else "found"
+        fix = f"put {each.what or 'the template'} beside this one and check the folder that holds both"
+        if each.beside:
+            fix = f"check the folder and not only this file: {each.what} lies beside it"
         yield Problem(
             path=each.path,
-            message=f"not checked: the template of this nested stack{name} was not found",
-            fix=f"put {each.what or 'the template'} beside this one and check the folder that holds both",
+            message=f"not checked: the template of this nested stack{name} was not {state}",
+            fix=fix,
             location=each.location,
         )
 
@@ -66,7 +70,8 @@ def nested_stacks_are_seen(deployment: Deployment) -> Iterator[Problem]:
     "HP0102",
     Severity.WARNING,
     title="A part of a template was not checked",
-    because="only CloudFormation can expand macros and loops, and nobody sees before the deploy what they make",
+    because="only CloudFormation can expand macros, modules and loops, what a condition leaves out may come with other "
+    "parameters, and of a type that we do not know we know nothing",
     source=_US,
 )
 def templates_are_expanded(deployment: Deployment) -> Iterator[Problem]:
@@ -74,7 +79,22 @@ def templates_are_expanded(deployment: Deployment) -> Iterator[Problem]:
         yield Problem(
             path=each.path,
             message=f"not checked: only CloudFormation can expand {each.what}",
-            fix="check the expanded template: aws cloudformation get-template --template-stage Processed prints it",
+            fix="check the expanded template: write to a file what aws cloudformation get-template --template-stage "
+            "Processed prints, and check that file",
+            location=each.location,
+        )
+    for each in _unseen(deployment, "condition"):
+        yield Problem(
+            path=each.path,
+            message=f"not checked: {each.what} leaves this cluster out",
+            fix="check what you deploy: --parameter NAME=VALUE and --region decide conditions",
+            location=each.location,
+        )
+    for each in _unseen(deployment, "type"):
+        yield Problem(
+            path=each.path,
+            message=f"not checked: {each.what} is no type that we know",
+            fix="use AWS::SageMaker::Cluster for a cluster; if the type is newer than our list, keep it",
             location=each.location,
         )
 
@@ -82,8 +102,8 @@ def templates_are_expanded(deployment: Deployment) -> Iterator[Problem]:
 @rule(
     "HP0103",
     Severity.WARNING,
-    title="A file of the folder was not checked",
-    because="it is no template, so it was skipped; if it was meant as one, it goes unjudged",
+    title="A file or sub-folder of the folder was not checked",
+    because="it is no template, or lies deeper than what is read; if it is deployed, it goes unjudged",
     source=_US,
 )
 def files_are_templates(deployment: Deployment) -> Iterator[Problem]:
@@ -94,6 +114,41 @@ def files_are_templates(deployment: Deployment) -> Iterator[Problem]:
             fix="correct it if it was meant as a template; otherwise keep it in another folder",
             location=each.location,
         )
+    for each in _unseen(deployment, "folder"):
+        yield Problem(
+            path=each.path,
+            message=f"not checked: this sub-folder {each.what}",
+            fix=f"check it, too: hyperpod check {each.path}",
+            location=each.location,
+        )
+
+
+def _as_problems(found: tuple[Invalid, ...]) -> Iterator[Problem]:
+    for each in found:
+        yield Problem(path=each.path, message=each.message, fix=each.fix, location=each.location)
+
+
+@rule(
+    "HP0110",
+    Severity.ERROR,
+    title="A resource has a type that does not exist, or none",
+    because="CloudFormation refuses the whole template, and nothing of the resource is checked before that",
+    source="CloudFormation user guide, resources section of a template; types of cfn-lint 1.58.0",
+)
+def types_exist(deployment: Deployment) -> Iterator[Problem]:
+    yield from _as_problems(deployment.misnamed)
+
+
+@rule(
+    "HP0111",
+    Severity.ERROR,
+    title="A template refers to something that it does not have",
+    because="CloudFormation refuses the whole template, or a nested stack of it, before anything is made",
+    source="CloudFormation user guide, intrinsic function reference; cfn-lint 1.58.0, E1010, E1012, E1019, E1020, "
+    "E3005 and E3043",
+)
+def names_are_defined(deployment: Deployment) -> Iterator[Problem]:
+    yield from _as_problems(deployment.dangling)
 
 
 def _fullness(deployment: Deployment) -> Iterator[tuple[float, Problem]]:

@@ -83,6 +83,7 @@ class TestExports:
             storage=SCRATCH,
             repositories=[],
             emails=["ml-platform@example.com"],
+            permissions_boundary=None,
             termination_protection=True,
             acknowledge=None,
         )

@@ -90,6 +90,7 @@ def arguments(stack: cdk.Stack) -> dict[str, Any]:
         "mount_name": "abcdefgh",
         "name": "smoke",
         "network": network,
+        "permissions_boundary": None,
         "publishers": [],
         "reason": "tried",
         "repositories": [],

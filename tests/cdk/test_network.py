@@ -8,6 +8,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_iam as iam
 
 import hyperpod_constructs as hp
 from hyperpod_constructs import rules
@@ -157,6 +158,14 @@ class TestImported:
 
 def _ids(template: dict[str, Any], resource_type: str) -> list[str]:
     return [name for name, each in template["Resources"].items() if each["Type"] == resource_type]
+
+
+class TestFlowLogs:
+    def test_are_written_by_a_role_within_the_boundary(self, stack: cdk.Stack) -> None:
+        boundary = iam.ManagedPolicy.from_managed_policy_name(stack, "Boundary", "limits")
+        hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], permissions_boundary=boundary)
+        (role,) = of_type(synthesized(stack), "AWS::IAM::Role").values()
+        assert role["PermissionsBoundary"] is not None
 
 
 class TestArguments:

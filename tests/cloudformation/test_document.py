@@ -71,7 +71,10 @@ class TestFile:
         ("data", "message"),
         [
             (b"Resources: \xff", "is no UTF-8 text (byte 11)"),
-            ("Resources: {}".encode("utf-16"), "is no UTF-8 text (byte 0)"),
+            (
+                "Resources: {}".encode("utf-16"),
+                "is UTF-16 text; save it as UTF-8, which is all that CloudFormation reads",
+            ),
             (b"Resources: {}\0", "is no text, it has NUL bytes"),
         ],
     )
@@ -179,3 +182,22 @@ Resources:
 
         monkeypatch.setattr("hyperpod_constructs.cloudformation.json_source._scan", unexpected)
         assert parse(self.JSON, "t.json").body["Resources"]["A"]["Type"] == "T"
+
+
+class TestAnswersOfAws:
+    def test_a_template_is_read_out_of_what_get_template_prints(self) -> None:
+        found = parse('{\n"TemplateBody": {\n"Resources": {\n"A": {}}}, "StagesAvailable": []}', "t.json")
+        assert (found.kind, found.body) == ("template", {"Resources": {"A": {}}})
+        assert found.line(("Resources", "A")) == 4
+
+    def test_a_template_of_yaml_stands_there_as_text(self) -> None:
+        found = parse('{\n"TemplateBody": "Resources:\\n  A: {}\\n"}', "t.json")
+        assert found.body == {"Resources": {"A": {}}}
+        assert found.line(("Resources", "A")) == 2
+
+    def test_a_cluster_that_there_is_already_is_named_as_such(self) -> None:
+        assert "describe-cluster" in refusal('{"ClusterArn": "a", "ClusterStatus": "InService", "InstanceGroups": []}')
+
+    @pytest.mark.parametrize("text", ['// mine\n{"a": 1}', '{"a": 1 /* one */}'])
+    def test_comments_in_json_are_named(self, text: str) -> None:
+        assert refusal(text, "t.json").endswith("JSON has no comments; take this one out")

@@ -89,7 +89,8 @@ def test_what_is_false_is_dropped(stack: Stack) -> None:
 
 
 def test_what_is_no_resource_is_listed(stack: Stack) -> None:
-    assert stack.unread == ("Fn::ForEach::Loop", "NoType", "NoMapping")
+    assert stack.unread == ("Fn::ForEach::Loop", "NoMapping")
+    assert stack.without_type == ("NoType",)
 
 
 def test_resources_of_a_stack_nested_under_an_open_condition_are_conditional(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ class TestProblems:
             ("A: 1\nB: 2\nA: 3", "line 3: key 'A' was given before, on line 1; keep one of the two"),
             ("A: 1\n---\nB: 2", "line 2: a second YAML document begins; a template is only one"),
             ("A: 1\n? [x]\n: 2", "line 2: a key must be text"),
-            ("A:\n\tB: 1", "line 2: found character that cannot start any token"),
+            ("A:\n\tB: 1", "line 2: a tab stands where YAML takes only spaces; indent with spaces"),
             ("A: [1\nB: 2]", "line 2: did not find expected ',' or ']'"),
             ("A: \x07", "control characters are not allowed"),
         ],

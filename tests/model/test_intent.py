@@ -19,7 +19,7 @@ from hyperpod_constructs.tokens import UNKNOWN
 
 KEYS = """
     groups p5 spares zone plan name count starts ends described accelerator kind files carriage_returns subnets cidr
-    public provisioning threads_per_core efa
+    public provisioning threads_per_core efa min_count vpc_cidr
 """
 PLAN = TrainingPlan("frontier", count=32, zone="usw2-az2", starts="2026-12-07", ends="2027-02-14")
 
@@ -97,6 +97,8 @@ class TestWhatIsEncoded:
                 )
             ),
             cluster(group(), group("b"), orchestrator=Slurm(provisioning="all-or-nothing")),
+            cluster(group(min_count=1, spares=2), orchestrator=Slurm(provisioning="all-or-nothing")),
+            cluster(group(min_count=1, spares=2)),
             cluster(
                 group(
                     instance_type="ml.p7.48xlarge",
@@ -163,6 +165,7 @@ class TestWhatIsEncoded:
         subnets = (
             Subnet(path="subnet-1", zone="usw2-az2", cidr="10.0.0.0/20"),
             Subnet(path="subnet-2", zone="usw2-az3", public=True),
+            Subnet(path="subnet-3", cidr="10.0.0.0/20", vpc_cidr="10.0.0.0/16"),
         )
         written = json.loads(json.dumps(intent.encode(cluster(), subnets=subnets)))
         assert intent.subnets(as_node(written)) == subnets
@@ -236,6 +239,13 @@ class TestAnIntentThatSomebodyEdited:
             )
         ]
 
+    def test_of_a_plan_without_a_name_that_plans_have_is_left_out(self) -> None:
+        found, invalid = applied(cluster(group(capacity=UNKNOWN)), {"groups": {"p5": {"plan": {"name": "x y"}}}})
+        assert found.groups[0].capacity is UNKNOWN
+        assert invalid == [
+            ("C/p5", "hyperpod:intent.groups.p5.plan.name is 'x y'; use the name of a training plan, or its ARN")
+        ]
+
     def test_keeps_the_facts_of_a_plan_that_can_be(self) -> None:
         written = {"groups": {"p5": {"plan": {"name": "frontier", "count": 0, "zone": "usw2-az2"}}}}
         found, invalid = applied(cluster(group(capacity=UNKNOWN)), written)
@@ -265,6 +275,17 @@ class TestAnIntentThatSomebodyEdited:
 
 
 class TestAllOrNothing:
+    def test_names_the_minimum_that_it_overrides_and_no_other(self) -> None:
+        whole = cluster(group(min_count=1), orchestrator=Slurm(provisioning="all-or-nothing"))
+        assert intent.encode(whole)["groups"] == {"p5": {"min_count": 1}}
+        assert intent.encode(cluster(group(min_count=1))) == {}
+
+    def test_has_no_minimum_that_no_group_can_have(self) -> None:
+        written = {"provisioning": "all-or-nothing", "groups": {"p5": {"min_count": 7000}}}
+        found, invalid = applied(cluster(group(min_count=30)), written)
+        assert found.groups[0].min_count is UNKNOWN
+        assert invalid == [("C/p5", "hyperpod:intent.groups.p5.min_count is 7,000; use 0 to 6,758")]
+
     def test_keeps_a_minimum_that_somebody_set_otherwise(self) -> None:
         found, _ = applied(cluster(group(min_count=10)), {"provisioning": "all-or-nothing"})
         assert found.groups[0].min_count == 10

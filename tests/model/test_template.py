@@ -193,7 +193,9 @@ class TestAWholeTemplate:
                 amount=5000,
                 unit="USD",
                 region="us-west-2",
-                notifications=(Notification(kind="ACTUAL", threshold=80, subscribers=(notices,)),),
+                notifications=(
+                    Notification(kind="ACTUAL", threshold=80, subscribers=(notices,), comparison="GREATER_THAN"),
+                ),
             ),
         )
 
@@ -398,7 +400,7 @@ class TestReferences:
                     "Type": "AWS::SageMaker::Cluster",
                     "Properties": {
                         "VpcConfig": {"Subnets": [{"Ref": "Given"}], "SecurityGroupIds": {"Ref": "GivenList"}},
-                        "InstanceGroups": {"Ref": "Given"},
+                        "InstanceGroups": {"Fn::ImportValue": "groups"},
                     },
                 }
             },
@@ -545,3 +547,36 @@ class TestManyClusters:
             return calls(lambda: deployment_of(resources))
 
         assert work(100) < 11 * work(10)  # 10 times as many; quadratic would be 100 times
+
+
+class TestListsAndTexts:
+    """What stands alone where a list belongs, and a list where a text does, is certain whatever the values are."""
+
+    PARAMETERS: ClassVar[dict[str, Any]] = {
+        "One": {"Type": "AWS::EC2::Subnet::Id"},
+        "Many": {"Type": "List<AWS::EC2::Subnet::Id>"},
+    }
+
+    def said(self, deployment_of: Any, subnets: object) -> list[str]:
+        """What is wrong with the subnets of a cluster."""
+        cluster = {"Type": "AWS::SageMaker::Cluster", "Properties": {"VpcConfig": {"Subnets": subnets}}}
+        read = deployment_of({"C": cluster, "S": {"Type": "AWS::EC2::Subnet"}}, Parameters=self.PARAMETERS)
+        return [each.message for each in read.invalid if "Subnets" in each.message]
+
+    @pytest.mark.parametrize(
+        "subnets", [{"Ref": "S"}, {"Fn::GetAtt": ["S", "SubnetId"]}, {"Fn::Sub": "${S}"}, {"Ref": "One"}]
+    )
+    def test_one_text_is_no_list(self, deployment_of: Any, subnets: object) -> None:
+        (message,) = self.said(deployment_of, subnets)
+        assert "one text" in message
+
+    def test_a_list_is_no_text(self, deployment_of: Any) -> None:
+        (message,) = self.said(deployment_of, [{"Ref": "Many"}])
+        assert message == "VpcConfig.Subnets[0] is the parameter Many, a whole list (type List<AWS::EC2::Subnet::Id>)"
+        assert self.said(deployment_of, [[{"Ref": "S"}]]) == ["VpcConfig.Subnets[0] is [!Ref S]"]
+
+    @pytest.mark.parametrize(
+        "subnets", [[{"Ref": "One"}], {"Ref": "Many"}, {"Fn::ImportValue": "x"}, {"Fn::Split": [",", {"Ref": "S"}]}]
+    )
+    def test_what_is_a_list_is_taken(self, deployment_of: Any, subnets: object) -> None:
+        assert self.said(deployment_of, subnets) == []

@@ -44,7 +44,12 @@ class TestBudgets:
 
     def test_have_their_notices(self, deployment_of: Any) -> None:
         notice = {
-            "Notification": {"NotificationType": "FORECASTED", "Threshold": 100},
+            "Notification": {
+                "NotificationType": "FORECASTED",
+                "Threshold": 100,
+                "ComparisonOperator": "LESS_THAN",
+                "ThresholdType": "ABSOLUTE_VALUE",
+            },
             "Subscribers": [
                 {"SubscriptionType": "SNS", "Address": {"Ref": "T"}},
                 {"SubscriptionType": "EMAIL", "Address": UNDECIDABLE},
@@ -56,7 +61,13 @@ class TestBudgets:
             Subscriber(kind="EMAIL", address=UNKNOWN, written=UNKNOWN),
         )
         assert read.budgets[0].notifications == (
-            Notification(kind="FORECASTED", threshold=100, subscribers=subscribers),
+            Notification(
+                kind="FORECASTED",
+                threshold=100,
+                subscribers=subscribers,
+                comparison="LESS_THAN",
+                unit="ABSOLUTE_VALUE",
+            ),
         )
 
     def test_have_their_type(self, deployment_of: Any) -> None:

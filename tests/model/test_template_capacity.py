@@ -288,6 +288,21 @@ class TestUpdates:
         assert group.patching == AutoPatch(when="WhenAllIdle", rolling=ROLLING)
         assert invalid == []
 
+    def test_name_each_alarm_once(self, group_of: Any) -> None:
+        rolling = {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}
+        config = {
+            "RollingUpdatePolicy": rolling,
+            "AutoRollbackConfiguration": [{"AlarmName": "broken"}, {"AlarmName": "broken"}],
+        }
+        update = {"ScheduleExpression": "cron(0 3 ? * SUN *)", "DeploymentConfig": config}
+        group, invalid = group_of({"ScheduledUpdateConfig": update})
+        assert group.scheduled_update.rolling.alarms == ("broken",)
+        assert invalid == []
+
+    def test_that_never_come_are_reported(self, group_of: Any) -> None:
+        _, invalid = group_of({"ScheduledUpdateConfig": {"ScheduleExpression": "cron(0 3 31 2 ? *)"}})
+        assert "cron(0 3 31 2 ? *) never comes: month 2 has 29 days at most" in invalid[0]
+
     def test_that_drain_nodes_are_for_requests_only(self, group_of: Any) -> None:
         group, invalid = group_of({"AutoPatchConfig": {"PatchingStrategy": "DrainFirst", "DeploymentConfig": ROLLOUT}})
         assert group.patching is UNKNOWN

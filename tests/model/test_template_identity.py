@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.model import template
-from hyperpod_constructs.model.identity import Key, Role, Statement
+from hyperpod_constructs.model.identity import Key, Role, Secret, Statement
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.model.conftest import refused
 
@@ -328,3 +328,24 @@ class TestKeys:
         assert self.read(deployment_of, {"Principal": ROOT, **bound}).bound == ("kms:EncryptionContext:team",)
         free = {"Principal": NODES}
         assert self.read(deployment_of, {"Principal": ROOT, **bound}, free).bound == ()
+
+
+class TestSecrets:
+    def test_have_their_key(self, deployment_of: Any) -> None:
+        secret = {"Type": "AWS::SecretsManager::Secret", "Properties": {"KmsKeyId": {"Fn::GetAtt": ["K", "Arn"]}}}
+        read = deployment_of({"S": secret, "K": {"Type": "AWS::KMS::Key"}})
+        assert read.secrets == (Secret(path="app.json/S", key="app.json/K"),)
+
+    @pytest.mark.parametrize(("named", "key"), [({"Ref": "S"}, None), (UNDECIDABLE, UNKNOWN), ("arn:x", UNKNOWN)])
+    def test_an_attachment_to_a_database_stands_for_its_secret(self, deployment_of: Any, named: Any, key: Any) -> None:
+        attachment = {"Type": "AWS::SecretsManager::SecretTargetAttachment", "Properties": {"SecretId": named}}
+        read = deployment_of({"S": {"Type": "AWS::SecretsManager::Secret"}, "A": attachment}, **SECTIONS)
+        assert read.secret("app.json/A") == Secret(path="app.json/A", key=key)
+
+
+class TestRetentionOfKeys:
+    @pytest.mark.parametrize("properties", [{}, {"KeyPolicy": {"Statement": []}}])
+    def test_is_what_the_policies_say(self, deployment_of: Any, properties: Any) -> None:
+        body = {"Type": "AWS::KMS::Key", "Properties": properties}
+        read = deployment_of({"K": body, "Kept": {**body, "DeletionPolicy": "Retain"}})
+        assert [key.retention.on_delete for key in read.keys] == ["Delete", "Retain"]

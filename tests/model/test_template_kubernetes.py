@@ -51,7 +51,9 @@ class TestLabelsAndTaints:
         assert wrong == []
 
     def test_that_are_known_only_at_deploy_are_not_known(self, read: Any) -> None:
-        cluster, wrong = read(group(KubernetesConfig={"Labels": {"team": GIVEN}, "Taints": GIVEN}))
+        cluster, wrong = read(
+            group(KubernetesConfig={"Labels": {"team": GIVEN}, "Taints": {"Fn::ImportValue": "taints"}})
+        )
         assert cluster.groups[0].kubernetes == KubernetesConfig(labels={"team": UNKNOWN}, taints=UNKNOWN)
         assert wrong == []
 

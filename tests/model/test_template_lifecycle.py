@@ -57,6 +57,17 @@ class TestBuckets:
             Bucket(path="app.json/B", name="acme", retention=Retention(on_delete="Retain"), key="app.json/K"),
         )
 
+    @pytest.mark.parametrize(("written", "holds"), [(True, True), (False, False), (None, None)])
+    def test_may_say_that_they_hold_data(self, tmp_path: Path, written: Any, holds: Any) -> None:
+        metadata = {} if written is None else {"hyperpod:intent": {"holds_data": written}}
+        (bucket,) = read(tmp_path, {"B": {"Type": "AWS::S3::Bucket", "Metadata": metadata}}).buckets
+        assert bucket.holds_data is holds
+
+    def test_stand_in_the_region_of_their_stack(self, tmp_path: Path) -> None:
+        read(tmp_path, {})
+        (bucket,) = template.read(tmp_path / "app.json", region="us-west-2").buckets
+        assert bucket.region == "us-west-2"
+
     def test_may_be_emptied_or_filled_by_what_nobody_can_read(self, tmp_path: Path) -> None:
         emptied = {"Type": "Custom::S3AutoDeleteObjects", "Properties": {"BucketName": {"Ref": "B"}}}
         assert read(tmp_path, {"E": emptied}).buckets == (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.model.observability import Grafana, Prometheus, PrometheusUrl, RuleEditing
+from hyperpod_constructs.model.observability import EventRule, Grafana, Prometheus, PrometheusUrl, RuleEditing
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.model.conftest import refused
 
@@ -166,3 +166,24 @@ class TestPrometheusUrls:
         addon = {"Type": "AWS::EKS::Addon", "Properties": {"ConfigurationValues": values}}
         (found,) = deployment_of({"A": addon, "W": WORKSPACE}).prometheus_urls
         assert (found.addon, found.url.endswith("WORKSPACE-ID/")) == (True, True)
+
+
+class TestEventRules:
+    def of(self, deployment_of: Any, **properties: Any) -> Any:
+        rule = {"Type": "AWS::Events::Rule", "Properties": properties}
+        return deployment_of({"R": rule, "T": {"Type": "AWS::SNS::Topic"}}, **SECTIONS).event_rules
+
+    def test_have_the_targets_that_they_reach_without_a_role(self, deployment_of: Any) -> None:
+        targets = [{"Id": "a", "Arn": {"Ref": "T"}}, {"Id": "b", "Arn": {"Ref": "T"}, "RoleArn": "arn:x"}]
+        assert self.of(deployment_of, Targets=targets) == (EventRule(path="app.json/R", targets=("app.json/T",)),)
+
+    def test_have_none_that_only_the_deploy_knows(self, deployment_of: Any) -> None:
+        (rule,) = self.of(deployment_of, Targets=[{"Id": "a", "Arn": UNDECIDABLE}])
+        assert rule.targets == (UNKNOWN,)
+        (rule,) = self.of(deployment_of, Targets=UNDECIDABLE)
+        assert rule.targets is UNKNOWN
+
+    @pytest.mark.parametrize("state", ["DISABLED", UNDECIDABLE])
+    def test_that_may_be_off_are_left_out(self, deployment_of: Any, state: Any) -> None:
+        assert self.of(deployment_of, State=state) == ()
+        assert len(self.of(deployment_of, State="ENABLED")) == 1

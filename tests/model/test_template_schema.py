@@ -372,6 +372,8 @@ def read(folder: Path, kind: str, body: object) -> list[str]:
 
 class TestWhatIsKnownOnlyAtDeploy:
     GIVEN = ({"Ref": "Given"}, {"Fn::ImportValue": "name"}, "{{resolve:ssm:name}}", {"Fn::Sub": "x-${Given}"})
+    ONE_TEXT = (GIVEN[0], GIVEN[3])
+    """Certain to be no list, whatever the text."""
 
     @pytest.mark.parametrize("given", GIVEN)
     @pytest.mark.parametrize(("kind", "body"), LEGAL[:-1])
@@ -383,7 +385,10 @@ class TestWhatIsKnownOnlyAtDeploy:
             file = tmp_path / "t.json"
             resources = {"R": {"Type": kind, "Properties": properties}}
             file.write_text(json.dumps({"Parameters": parameters, "Resources": resources}))
-            assert refused(template.read(file)) == [], steps
+            said = refused(template.read(file))
+            if given in self.ONE_TEXT:
+                said = [line for line in said if "one text" not in line]
+            assert said == [], steps
 
     def test_may_leave_out_what_is_too_many(self, tmp_path: Path) -> None:
         maybe = {"Fn::If": ["Maybe", "NEW", {"Ref": "AWS::NoValue"}]}

@@ -13,6 +13,7 @@ from hyperpod_constructs.model.capacity import BatchSize
 from hyperpod_constructs.tokens import UNKNOWN
 
 TOKEN = "${Token[TOKEN.1]}"
+ARN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan"
 
 
 class TestInstanceGroup:
@@ -103,6 +104,17 @@ class TestTrainingPlan:
     def test_refuses_facts_that_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
         with pytest.raises(hp.InvalidValue, match=message):
             hp.TrainingPlan("frontier", **{**self.FACTS, **wrong})
+
+    @pytest.mark.parametrize(
+        "name", ["x y/z", "-x", "x-", "frontier_1", "f" * 65, "arn:aws:sagemaker:us-west-2:1:plan/x"]
+    )
+    def test_refuses_a_name_that_no_plan_has(self, name: str) -> None:
+        with pytest.raises(hp.InvalidValue, match="1 to 64 letters, digits and hyphens"):
+            hp.TrainingPlan(name, **self.FACTS)
+
+    @pytest.mark.parametrize("name", ["f", "Frontier-2", "f" * 64, TOKEN, f"{ARN}/x y"])
+    def test_takes_names_and_arns(self, name: str) -> None:
+        assert hp.TrainingPlan(name, **self.FACTS).plan == name
 
     @pytest.mark.parametrize("wrong", ["", 3, None, ["frontier"], hp.Spot()])
     def test_refuses_a_name_that_is_no_text(self, wrong: Any) -> None:
@@ -203,7 +215,26 @@ class TestUpdates:
 
     def test_at_most_ten_alarms_roll_an_update_back(self) -> None:
         with pytest.raises(hp.InvalidValue, match="number of rollback alarms is 11; use 1 to 10"):
-            hp.RollingUpdate(batch=BatchSize(count=1), alarms=("alarm",) * 11)
+            hp.RollingUpdate(batch=BatchSize(count=1), alarms=tuple(map(str, range(11))))
+
+    def test_an_alarm_is_named_once(self) -> None:
+        with pytest.raises(hp.InvalidValue, match=r"rollback alarms are \['a', 'a'\]; name each alarm once"):
+            hp.RollingUpdate(batch=BatchSize(count=1), alarms=("a", "a"))
+        token = "${Token[Alarm.1]}"
+        assert hp.RollingUpdate(batch=BatchSize(count=1), alarms=("a", "b", token, token)).alarms
+
+    @pytest.mark.parametrize(("day", "month", "days"), [("31", "2", 29), ("30", "02", 29), ("31", "4", 30)])
+    def test_a_schedule_has_a_day_that_its_month_has(self, day: str, month: str, days: int) -> None:
+        schedule = f"cron(0 3 {day} {month} ? *)"
+        with pytest.raises(hp.InvalidValue) as refused:
+            hp.ScheduledUpdate(schedule=schedule)
+        assert str(refused.value).startswith(f"schedule {schedule} never comes: month {int(month)} has {days} days at")
+
+    @pytest.mark.parametrize(
+        "schedule", ["cron(0 3 29 2 ? *)", "cron(0 3 31 1 ? *)", "cron(0 3 31 * ? *)", "cron(0 3 ? 2 SUN *)", TOKEN]
+    )
+    def test_a_schedule_that_comes_or_is_not_known_passes(self, schedule: str) -> None:
+        assert hp.ScheduledUpdate(schedule=schedule).schedule == schedule
 
 
 class TestTextWhereAListIsWanted:
@@ -234,6 +265,18 @@ class TestAccountingDatabase:
     def test_refuses_what_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
         with pytest.raises(hp.InvalidValue, match=message):
             hp.AccountingDatabase(**{"endpoint": "db", "secret_arn": "arn", **wrong})
+
+
+class TestBudget:
+    def test_tells_somebody(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="a budget without notices tells nobody; give actual_percent or"):
+            hp.Budget(actual_percent=(), forecast_percent=None)
+        assert hp.Budget(actual_percent=()).forecast_percent == 100
+        assert hp.Budget(actual_percent=(80,), forecast_percent=None).actual_percent == (80,)
+
+    def test_tells_it_once(self) -> None:
+        with pytest.raises(hp.InvalidValue, match=r"actual_percent is \(50, 50\); name each threshold once"):
+            hp.Budget(actual_percent=(50, 50))
 
 
 class TestKubernetesConfig:

@@ -12,9 +12,9 @@ from hyperpod_constructs import rules
 from hyperpod_constructs.errors import ConfigurationError
 from hyperpod_constructs.model import intent, template
 from hyperpod_constructs.model._reading import Node, Reading
+from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
-from hyperpod_constructs.model.field_types import check_fields
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.tokens import without_tokens
@@ -53,8 +53,8 @@ def cluster_of(program: Program) -> Cluster:
         account=program.account,
     )
     for group in made.groups:
-        check_fields("group", group)
-    check_fields("slurm", made.orchestrator)
+        check_fields("group: ", group)
+    check_fields("slurm: ", made.orchestrator)
     cleaned = without_tokens(made)
     assert isinstance(cleaned, Cluster)
     return cleaned

@@ -13,6 +13,7 @@ from hyperpod_constructs.model.capacity import (
     Spot,
 )
 from hyperpod_constructs.model.deployment import Deployment, Invalid, Location
+from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.model.storage import NodeVolume
 from hyperpod_constructs.rules import RULES
@@ -226,3 +227,26 @@ def test_customer_keys_need_continuous_provisioning() -> None:
     (said,) = of_slurm("HP1009", group, provisioning=None)
     assert "has a volume with a customer key, but the cluster leaves NodeProvisioningMode out" in said
     assert of_slurm("HP1009", group) == []
+
+
+class TestMinimumCountsAreNotOverridden:
+    def of(self, provisioning: Any = "all-or-nothing", **fields: Any) -> list[str]:
+        return of_slurm("HP1117", compute(**fields), orchestrator=Slurm(provisioning=provisioning))
+
+    def test_all_or_nothing_has_its_own(self) -> None:
+        assert self.of(count=4, spares=2, min_count=1) == [
+            (
+                "HP1117 group 'p5' has a minimum count of 1, but provisioning is all-or-nothing: MinInstanceCount is "
+                '4 + 2 spares | leave min_count out, or use hp.Slurm(provisioning="continuous") and say min_count for '
+                "each group"
+            )
+        ]
+
+    @pytest.mark.parametrize("least", [4, None, UNKNOWN])
+    def test_is_silent_on_the_same_number_and_on_none(self, least: Any) -> None:
+        assert self.of(count=4, min_count=least) == []
+
+    def test_is_silent_on_a_minimum_that_counts_or_that_is_refused(self) -> None:
+        assert self.of("continuous", count=4, min_count=1) == []
+        assert self.of(count=4, min_count=5) == []
+        assert self.of(count=UNKNOWN, min_count=5) == []

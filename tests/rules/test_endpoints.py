@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from tests.rules import networks
-from tests.rules.networks import CLOSED, ENDPOINTS, KUBERNETES, NETWORK, UNDECIDED, ref, resource
+from tests.rules.networks import CLOSED, ENDPOINTS, KUBERNETES, LUSTRE, NETWORK, UNDECIDED, ref, resource
 
 ON_SLURM = ("s3", "ec2", "ec2messages", "logs", "monitoring", "ssm", "ssmmessages", "sts")
 SCRIPTS = {"SourceS3Uri": "s3://sagemaker-scripts/x", "OnCreate": "on_create.sh"}
@@ -22,6 +23,35 @@ WITH_SCRIPTS = {
 }
 
 INTERNET_ONLY = {name: gone for name, gone in CLOSED.items() if name not in {"Internet", "Attachment", "PublicRoute"}}
+
+
+def mounted() -> list[dict[str, Any]]:
+    """The groups with the file system `Data`."""
+    mount = {
+        "FsxLustreConfig": {
+            "DnsName": {"Fn::GetAtt": ["Data", "DNSName"]},
+            "MountName": {"Fn::GetAtt": ["Data", "LustreMountName"]},
+            "MountPath": "/fsx",
+        }
+    }
+    groups = NETWORK["Cluster"]["Properties"]["InstanceGroups"]
+    return [{**each, "InstanceStorageConfigs": [mount]} for each in groups]
+
+
+def mounting(efa: Any) -> dict[str, Any]:
+    """The change that mounts a file system with EFA, or without it."""
+    lustre = {
+        "DeploymentType": "PERSISTENT_2",
+        "PerUnitStorageThroughput": 250,
+        "EfaEnabled": efa,
+        "MetadataConfiguration": {"Mode": "AUTOMATIC"},
+    }
+    data = deepcopy(LUSTRE)
+    data["Properties"] |= {"StorageCapacity": 19200, "LustreConfiguration": lustre}
+    return {"Data": data, "Cluster": {"InstanceGroups": mounted()}}
+
+
+WITH_EFA = mounting(efa=True)
 
 
 def without(*names: str) -> dict[str, Any]:
@@ -131,6 +161,26 @@ class TestClosedNetworksHaveTheirEndpoints:
     def test_kubernetes_needs_more(self) -> None:
         (found,) = networks.of("HP4034", KUBERNETES, CLOSED, ENDPOINTS)
         assert "there is no endpoint for ecr.api, ecr.dkr and eks-auth |" in found
+
+    def test_efa_of_lustre_is_asked_for_at_fsx(self) -> None:
+        (found,) = networks.of("HP4034", CLOSED, ENDPOINTS, WITH_EFA)
+        assert "there is no endpoint for fsx (for the EFA of the file system) |" in found
+        assert networks.of("HP4034", CLOSED, ENDPOINTS, WITH_EFA, {"Fsx": networks.endpoint("fsx")}) == []
+
+    @pytest.mark.parametrize("efa", [False, UNDECIDED])
+    def test_without_efa_nobody_asks_there(self, efa: Any) -> None:
+        assert networks.of("HP4034", CLOSED, ENDPOINTS, mounting(efa)) == []
+
+    def test_nodes_without_efa_do_not_ask_either(self) -> None:
+        slow = {"Cluster": {"InstanceGroups": [{**each, "InstanceType": "ml.m5.large"} for each in mounted()]}}
+        assert networks.of("HP4034", CLOSED, ENDPOINTS, WITH_EFA, slow) == []
+
+    def test_the_secret_of_the_database_lies_in_secrets_manager(self) -> None:
+        secret = "arn:aws:secretsmanager:us-west-2:111122223333:secret:db-AbCdEf"
+        database = {"Endpoint": "db.example.com", "SecretArn": secret, "Name": "acct"}
+        accounted = {"Cluster": {"Orchestrator": {"Slurm": {"AccountingDatabase": database}}}}
+        (found,) = networks.of("HP4034", CLOSED, ENDPOINTS, accounted)
+        assert "there is no endpoint for secretsmanager (for the secret of the accounting database) |" in found
 
     def test_is_silent_with_all(self) -> None:
         assert networks.of("HP4034", CLOSED, ENDPOINTS) == []

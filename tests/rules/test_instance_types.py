@@ -18,6 +18,7 @@ from tests.rules.builders import (
     eks_cluster,
     kubernetes,
     of_slurm,
+    slurm_cluster,
     told,
 )
 
@@ -226,3 +227,31 @@ class TestEfaInterfacesAreForTypesWithEfa:
 def test_restricted_groups_have_types_too() -> None:
     its = eks_cluster(restricted_groups=(RestrictedGroup(group=kubernetes(instance_type="p5.48xlarge")),))
     assert len(told("HP1010", deployment(its))) == 1
+
+
+class TestDescriptionsAgreeWithTheCatalogue:
+    def of(self, described: Any, *names: str) -> list[str]:
+        groups = [compute(name=name, described=described) for name in names or ("p5",)]
+        return told("HP1118", deployment(slurm_cluster(*groups)))
+
+    def test_names_what_differs(self) -> None:
+        assert self.of(InstanceType("ml.p5.48xlarge", vcpus=1, efa=0)) == [
+            (
+                "HP1118 group 'p5': ml.p5.48xlarge is described with vcpus 1 (the catalogue has 192) and efa 0 (the "
+                "catalogue has 32) | give the name alone, 'ml.p5.48xlarge', unless the catalogue is wrong"
+            )
+        ]
+
+    def test_one_description_of_several_groups_is_one_mistake(self) -> None:
+        (found,) = self.of(InstanceType("ml.p5.48xlarge", efa=0), "a", "b")
+        assert found.startswith("HP1118 groups 'a' and 'b': ml.p5.48xlarge is described with efa 0 ")
+
+    @pytest.mark.parametrize(
+        "described",
+        [None, InstanceType("ml.p5.48xlarge", vcpus=192), InstanceType("ml.p5.48xlarge", addresses=5)],
+    )
+    def test_is_silent_on_what_agrees_or_what_users_may_know_better(self, described: Any) -> None:
+        assert self.of(described) == []
+
+    def test_is_silent_on_a_type_that_the_catalogue_lacks(self) -> None:
+        assert self.of(InstanceType("ml.p7.48xlarge", vcpus=1)) == []

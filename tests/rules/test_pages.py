@@ -67,14 +67,14 @@ class TestMarkdown:
         assert "hp.acknowledge(" not in text
 
     def test_a_new_rule_without_an_example_has_a_page_all_the_same(self) -> None:
-        new = Rule(id="HP9999", severity=Severity.INFO, title="t", because="b", source="s", check=lambda _: iter(()))
+        new = Rule(id="HP8999", severity=Severity.INFO, title="t", because="b", source="s", check=lambda _: iter(()))
         text = pages.markdown(pages.page(new))
         assert "There is no example: it has none yet." in text
-        assert 'hp.acknowledge(construct, "HP9999"' in text
+        assert 'hp.acknowledge(construct, "HP8999"' in text
 
     @pytest.mark.parametrize("severity", Severity)
     def test_every_severity_is_explained(self, severity: Severity) -> None:
-        rule = Rule(id="HP9999", severity=severity, title="t", because="b", source="s", check=lambda _: iter(()))
+        rule = Rule(id="HP8999", severity=severity, title="t", because="b", source="s", check=lambda _: iter(()))
         assert f"**{severity.value}**: {pages.MEANING[severity].split('.')[0]}" in pages.markdown(pages.page(rule))
 
     @pytest.mark.parametrize("columns", [60, 120])

@@ -51,7 +51,8 @@ class TestGroupsFitTheirPlan:
     def test_clusters_that_share_a_plan_are_added_up(self) -> None:
         one = slurm_cluster(compute(count=20, capacity=plan()))
         two = slurm_cluster(compute(name="b", count=20, capacity=plan()), path="Other")
-        assert len(told("HP1107", deployment(one, two))) == 1
+        (found,) = told("HP1107", deployment(one, two))
+        assert found.startswith("HP1107 group 'p5' of Train (20), group 'b' of Other (20): 40 instances on training")
 
     def test_plans_of_one_name_in_two_regions_are_two(self) -> None:
         one = slurm_cluster(compute(count=20, capacity=plan()))
@@ -92,6 +93,18 @@ class TestPlanCountsAreSold:
             )
         ]
 
+    def test_names_a_length_that_no_extension_makes(self) -> None:
+        assert of_slurm("HP1108", compute(capacity=plan(ends="2027-12-07"))) == [
+            (
+                "HP1108 group 'p5': training plan 'frontier' is said to last from 2026-12-07 to 2027-12-07, 365 days | "
+                "use the days that `aws sagemaker describe-training-plan` prints; 364 are sold with one extension"
+            )
+        ]
+
+    @pytest.mark.parametrize("days", [{"ends": "2027-12-06"}, {"ends": UNKNOWN}, {"starts": None}])
+    def test_is_silent_on_an_extended_plan_and_on_unknown_days(self, days: dict[str, Any]) -> None:
+        assert of_slurm("HP1108", compute(capacity=plan(**days))) == []
+
     @pytest.mark.parametrize("count", [1, 32, 64, UNKNOWN, None])
     def test_is_silent_on_sold_and_unknown_counts(self, count: object) -> None:
         assert of_slurm("HP1108", compute(capacity=plan(count=count))) == []
@@ -125,6 +138,11 @@ class TestPlansAreUsedUp:
                 "no group | raise a count, unless something else uses the rest of the plan"
             )
         ]
+
+    def test_groups_of_several_clusters_are_told_apart(self) -> None:
+        two = [slurm_cluster(compute(count=2, capacity=plan()), path=path) for path in ("A", "B")]
+        (found,) = told("HP1115", deployment(*two))
+        assert "instances, and group 'p5' of A and group 'p5' of B have 4: 28 prepaid" in found
 
     @pytest.mark.parametrize("count", [32, UNKNOWN])
     def test_is_silent_on_all_and_on_what_is_not_known(self, count: Any) -> None:

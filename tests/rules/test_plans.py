@@ -11,6 +11,7 @@ from hyperpod_constructs.model.capacity import (
     TrainingPlan,
 )
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
+from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.tokens import UNKNOWN, without_tokens
 from tests.rules.builders import (
     ACCOUNT,
@@ -185,6 +186,18 @@ class TestMinimumCountsWaitForThePlan:
             )
         ]
 
+    def test_all_or_nothing_makes_one_of_every_group(self) -> None:
+        whole = Slurm(provisioning="all-or-nothing")
+        assert of_slurm("HP1106", compute(count=30, spares=2, min_count=1, capacity=plan()), orchestrator=whole) == [
+            (
+                "HP1106 group 'p5' has a minimum count of 32, all of its instances (provisioning all-or-nothing), on "
+                "training plan 'frontier': if the plan has not started, the group rolls back after 3 hours | use "
+                'hp.Slurm(provisioning="continuous") until 2026-12-07 11:30 UTC'
+            )
+        ]
+        assert of_slurm("HP1106", compute(count=UNKNOWN, capacity=plan()), orchestrator=whole) == []
+        assert of_slurm("HP1106", compute(count=0, capacity=plan()), orchestrator=whole) == []
+
     @pytest.mark.parametrize("least", [None, 0, UNKNOWN])
     def test_is_silent_without_a_minimum(self, least: object) -> None:
         assert of_slurm("HP1106", compute(min_count=least, capacity=plan())) == []
@@ -237,6 +250,11 @@ class TestPlansAreDescribedAlike:
             )
         ]
 
+    def test_groups_of_several_clusters_are_told_apart(self) -> None:
+        two = [slurm_cluster(compute(capacity=plan(count=count)), path=path) for path, count in (("A", 32), ("B", 16))]
+        (found,) = told("HP1112", deployment(*two))
+        assert "has count 32 in group 'p5' of A, but 16 in group 'p5' of B |" in found
+
     def test_is_silent_on_equal_descriptions(self) -> None:
         assert of_slurm("HP1112", compute(capacity=plan()), compute(name="b", capacity=plan())) == []
 
@@ -245,6 +263,42 @@ class TestPlansAreDescribedAlike:
             of_slurm("HP1112", compute(capacity=plan()), compute(name="b", capacity=plan(zone=UNKNOWN, starts=None)))
             == []
         )
+
+
+class TestZonesOfPlansAreCompared:
+    imported = VpcPlacement(subnets=("subnet-0123456789abcdef0",), security_groups=("sg-1",))
+
+    def of(self, *subnets: Subnet, placement: Any = imported, **fields: Any) -> list[str]:
+        group = compute(capacity=plan(**fields))
+        return told("HP1119", deployment(slurm_cluster(group, placement=placement), subnets=subnets))
+
+    def test_an_id_does_not_tell_a_zone(self) -> None:
+        assert self.of() == [
+            (
+                "HP1119 group 'p5' is on training plan 'frontier' in usw2-az2, and the zone id of "
+                "subnet-0123456789abcdef0 is not known | say it: AvailabilityZoneId in a template, "
+                "hp.ImportedSubnet(zone=...) for what exists; `aws ec2 describe-subnets` prints it"
+            )
+        ]
+
+    def test_neither_does_a_subnet_without_zone_id(self) -> None:
+        assert len(self.of(Subnet(path="subnet-0123456789abcdef0", cidr="10.0.0.0/20"))) == 1
+
+    @pytest.mark.parametrize("zone", ["usw2-az2", "usw2-az1", UNKNOWN])
+    def test_is_silent_on_a_zone_that_is_known_or_decided_at_deploy(self, zone: Any) -> None:
+        assert self.of(Subnet(path="subnet-0123456789abcdef0", zone=zone)) == []
+
+    @pytest.mark.parametrize("placement", [None, UNKNOWN, VpcPlacement(subnets=(UNKNOWN,), security_groups=())])
+    def test_is_silent_where_the_subnets_are_not_known(self, placement: Any) -> None:
+        assert self.of(placement=placement) == []
+
+    @pytest.mark.parametrize("zone", [UNKNOWN, None, "us-west-2b"])
+    def test_is_silent_where_the_zone_of_the_plan_is_not_known(self, zone: Any) -> None:
+        assert self.of(zone=zone) == []
+
+    def test_is_silent_where_the_group_says_its_zone(self) -> None:
+        group = compute(capacity=plan(), zone="usw2-az2")
+        assert told("HP1119", deployment(slurm_cluster(group, placement=self.imported), subnets=())) == []
 
 
 SHARED = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p"

@@ -93,6 +93,7 @@ class TestRegistry:
         homes = {
             "anomalies": "0",
             "budget": "0",
+            "notices": "0",
             "observability": "0",
             "tags": "0",
             "capacity": "1",
@@ -108,6 +109,7 @@ class TestRegistry:
             "provisioning": "2",
             "restricted": "2",
             "data": "3",
+            "kept_data": "3",
             "lustre": "3",
             "lustre_efa": "3",
             "mounts": "3",
@@ -128,6 +130,8 @@ class TestRegistry:
             "security": "7",
             "cluster_role": "7",
             "keys": "7",
+            "accounting": "7",
+            "elsewhere": "7",
             "script_writers": "7",
             "template": "0",
         }

@@ -383,6 +383,11 @@ class TestControllersReadTheDatabaseSecret:
         reading = statement(("secretsmanager:GetSecretValue",), ("arn:aws:secretsmanager:us-west-2:1:secret:x",))
         assert self.of(role(statements=(*IN_VPC, reading))) == self.of(role(complete=False)) == []
 
+    def test_what_is_no_secret_no_permission_mends(self) -> None:
+        other = AccountingDatabase(endpoint="db", secret_arn="arn:aws:ssm:us-west-2:111122223333:parameter/x")
+        assert self.of(role(), accounting=other) == []
+        assert len(self.of(role(), accounting=AccountingDatabase(endpoint="db", secret_arn=UNKNOWN))) == 1
+
     @pytest.mark.parametrize("accounting", [None, UNKNOWN])
     def test_is_silent_without_a_database(self, accounting: Any) -> None:
         assert self.of(role(), accounting=accounting) == []

@@ -10,8 +10,8 @@ import pytest
 
 from hyperpod_constructs import rules
 from hyperpod_constructs.model import template
-from hyperpod_constructs.model.deployment import Location
-from hyperpod_constructs.model.network import VpcPlacement
+from hyperpod_constructs.model.deployment import Deployment, Location
+from hyperpod_constructs.model.network import Subnet, VpcPlacement
 from hyperpod_constructs.model.storage import FileSystem, Lustre
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
@@ -285,6 +285,27 @@ class TestVpcBlocksCanBeHad:
     def test_is_silent_on_ipv6(self) -> None:
         ipv6 = resource("VPCCidrBlock", VpcId=ref("Vpc"), AmazonProvidedIpv6CidrBlock=True)
         assert networks.of("HP4017", {"More": ipv6}) == []
+
+
+class TestImportedSubnetsLieInTheirVpc:
+    def of(self, cidr: Any, vpc_cidr: Any) -> list[str]:
+        subnet = Subnet(path="subnet-0123456789abcdef0", cidr=cidr, vpc_cidr=vpc_cidr)
+        return told("HP4041", Deployment(subnets=(subnet,)))
+
+    def test_one_of_the_blocks_is_a_slip(self) -> None:
+        assert self.of("10.2.0.0/20", "10.1.0.0/16") == [
+            (
+                "HP4041 subnet subnet-0123456789abcdef0 10.2.0.0/20 does not lie in 10.1.0.0/16, the block that is "
+                "given for its VPC | see what `aws ec2 describe-subnets` and describe-vpcs print; if the VPC has "
+                "several blocks, leave vpc_cidr out"
+            )
+        ]
+
+    @pytest.mark.parametrize(
+        ("cidr", "vpc_cidr"), [("10.1.240.0/20", "10.1.0.0/16"), (UNKNOWN, "10.1.0.0/16"), ("10.2.0.0/20", None)]
+    )
+    def test_is_silent_where_they_fit_or_are_not_known(self, cidr: Any, vpc_cidr: Any) -> None:
+        assert self.of(cidr, vpc_cidr) == []
 
 
 class TestVpcBlocksFitTheUsualQuota:

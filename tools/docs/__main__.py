@@ -36,7 +36,7 @@ KINDS = {
     "6": "Governance",
     "7": "Security",
     "8": "Guard rails",
-    "9": "Account",
+    "9": "Account: what `hyperpod preflight` finds, and `check` cannot",
 }
 """What the first digit of an id means."""
 

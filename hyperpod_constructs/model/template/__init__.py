@@ -6,14 +6,14 @@ people hand us files that nobody has ever deployed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hyperpod_constructs.catalog import schemas
 from hyperpod_constructs.cloudformation import assembly as assemblies
 from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.document import Document
-from hyperpod_constructs.cloudformation.stack import Resource
+from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.values import Text
 from hyperpod_constructs.model import intent
 from hyperpod_constructs.model._reading import Node
@@ -22,8 +22,11 @@ from hyperpod_constructs.model.network import Subnet
 from hyperpod_constructs.model.template import (
     budget,
     capacity,
+    conditions,
+    dangling,
     identity,
     lifecycle,
+    misnamed,
     network,
     observability,
     routing,
@@ -38,17 +41,18 @@ _FILE_SYSTEM = "AWS::FSx::FileSystem"
 _STACK = "AWS::CloudFormation::Stack"
 
 
-def read(path: str | Path, region: str | None = None) -> Deployment:
+def read(path: str | Path, region: str | None = None, parameters: Mapping[str, str] | None = None) -> Deployment:
     """Everything that a template, a folder of templates, a `cdk.out` or a create-cluster request deploys.
 
     Args:
         path: The file or folder.
         region: Region of stacks that do not fix theirs.
+        parameters: Values of parameters, for every stack that declares them.
 
     Raises:
         UnreadableTemplate: It is none of these, or a piece of it is missing.
     """
-    return decode(assemblies.read(path, region), region)
+    return decode(assemblies.read(path, region, parameters), region)
 
 
 def decode(assembly: Assembly, region: str | None = None) -> Deployment:
@@ -69,14 +73,15 @@ def decode(assembly: Assembly, region: str | None = None) -> Deployment:
             *(_requested(request, resources, region) for request in assembly.requests),
         ),
         file_systems=storage.file_systems(resources, associations, region),
-        other_file_systems=storage.other_file_systems(resources),
+        other_file_systems=storage.other_file_systems(resources, region),
         associations=associations,
         subnets=(*subnets, *_imported(resources, {subnet.path for subnet in subnets})),
         security_groups=network.security_groups(resources),
         routing=routing.routing(resources, region),
         roles=identity.roles(resources),
         keys=identity.keys(resources),
-        buckets=lifecycle.buckets(resources),
+        secrets=identity.secrets(resources),
+        buckets=lifecycle.buckets(resources, region),
         uploads=uploads,
         budgets=budget.budgets(resources, region),
         topics=budget.topics(resources),
@@ -87,12 +92,15 @@ def decode(assembly: Assembly, region: str | None = None) -> Deployment:
         prometheus=observability.prometheus(resources, region),
         prometheus_urls=observability.urls(assembly),
         rule_editing=observability.rule_editing(resources),
+        event_rules=observability.event_rules(resources),
         stacks=stacks.sizes(assembly),
         tag_lists=stacks.tag_lists(assembly),
         granting_buckets=identity.granting_buckets(resources),
         locations=dict(_locations(assembly, resources)),
         invalid=_invalid(assembly, resources),
         unseen=tuple(_unseen(assembly)),
+        misnamed=tuple(misnamed.misnamed(assembly)),
+        dangling=dangling.dangling(assembly),
     )
 
 
@@ -147,7 +155,12 @@ def _imported(resources: Resources, known: set[str]) -> Iterator[Subnet]:
 
 def _unseen(assembly: Assembly) -> Iterator[Unseen]:
     """What a reader could take for checked and is not."""
+    for below in assembly.below:
+        folder = str(below.folder)
+        yield Unseen(kind="folder", path=folder, what=below.holds, location=Location(folder, None))
     for skipped in assembly.skipped:
+        if skipped.ordinary:
+            continue
         file = str(skipped.file)
         reason = skipped.reason.removeprefix(f"{file}: ")
         yield Unseen(kind="file", path=file, what=reason, location=Location(file, None))
@@ -158,10 +171,33 @@ def _unseen(assembly: Assembly) -> Iterator[Unseen]:
         for key in stack.unread:
             location = Location(str(stack.file), stack.document.line(("Resources", key)))
             yield Unseen(kind="macro", path=f"{stack.id}/{key}", what=key, location=location)
-        for resource in stack.resources():
-            if resource.type == _STACK and resource.logical_id not in stack.nested:
-                location = Location(str(stack.file), resource.line)
-                yield Unseen(kind="nested", path=resource.path, what=_template_name(resource), location=location)
+        yield from _left_out(stack)
+        yield from _unseen_resources(stack)
+
+
+def _unseen_resources(stack: Stack) -> Iterator[Unseen]:
+    """The resources of a template of which nobody sees what they make."""
+    for resource in stack.resources():
+        location = Location(str(stack.file), resource.line)
+        if resource.type == _STACK and resource.logical_id not in stack.nested:
+            file = _template_name(resource)
+            beside = file is not None and file != stack.file.name and (stack.file.parent / file).is_file()
+            yield Unseen(kind="nested", path=resource.path, what=file, location=location, beside=beside)
+        elif resource.type.endswith("::MODULE"):
+            module = f"the module {resource.type}"
+            yield Unseen(kind="macro", path=resource.path, what=module, location=location)
+        elif misnamed.may_be_a_cluster(resource.type):
+            yield Unseen(kind="type", path=resource.path, what=resource.type, location=location)
+
+
+def _left_out(stack: Stack) -> Iterator[Unseen]:
+    """The clusters of a template that a condition leaves out."""
+    for key in stack.scope.section("Resources"):
+        body = stack.scope.resource(key)
+        if body is not None and body["Type"] == _CLUSTER and stack.presence(key) is False:
+            why = conditions.reason(stack, str(body["Condition"]))
+            location = Location(str(stack.file), stack.document.line(("Resources", key)))
+            yield Unseen(kind="condition", path=stack.path_of(key), what=why, location=location)
 
 
 def _template_name(resource: Resource) -> str | None:

@@ -222,6 +222,8 @@ _SUBSCRIBER: Final[Fields] = {
 _NOTIFICATION: Final[Fields] = {
     "kind": ("Notification.NotificationType", required(one_of("ACTUAL", "FORECASTED"))),
     "threshold": ("Notification.Threshold", required(Node.number)),
+    "comparison": ("Notification.ComparisonOperator", Node.text),
+    "unit": ("Notification.ThresholdType", Node.text),
     "subscribers": ("Subscribers", every(optional(_subscriber))),
 }
 _BUDGET: Final[Fields] = {

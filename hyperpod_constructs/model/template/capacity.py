@@ -21,6 +21,7 @@ from hyperpod_constructs.model.capacity import (
     ScheduledUpdate,
     Spot,
     TrainingPlan,
+    is_plan,
 )
 from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.deployment import Cluster
@@ -105,7 +106,8 @@ def _plan(node: Node) -> TrainingPlan | Unknown:
     """A plan of which the ARN or, where account or Region are decided at deploy, the name is known."""
     if isinstance(node.value, Text):
         _, found, name = node.value.suffix.rpartition(_PLAN)
-        return TrainingPlan(name, count=None, zone=None, starts=None, ends=None) if found and name else UNKNOWN
+        known = bool(found) and is_plan(name)
+        return TrainingPlan(name, count=None, zone=None, starts=None, ends=None) if known else UNKNOWN
     arn = node.text()
     try:
         return TrainingPlan.unchecked(arn) if isinstance(arn, str) else UNKNOWN
@@ -195,6 +197,12 @@ def _alarm(item: Node) -> str | Unknown:
     return item["AlarmName"].must(Node.path)
 
 
+def _alarms(node: Node) -> tuple[str, ...] | Unknown:
+    """The alarms, each once: what the service says to one that is there twice is not documented."""
+    found = node.every(_alarm)
+    return UNKNOWN if found is UNKNOWN else tuple(dict.fromkeys(found))
+
+
 def _health_checks(node: Node) -> object:
     """The checks; left out is not the same as none."""
     return node.each(Node.text) if node.given else None
@@ -214,7 +222,7 @@ _ROLLING: Final[Fields] = {
     "batch": ("RollingUpdatePolicy.MaximumBatchSize", required(optional(_batch))),
     "rollback_batch": ("RollingUpdatePolicy.RollbackMaximumBatchSize", optional(_batch)),
     "wait_seconds": ("WaitIntervalInSeconds", Node.whole),
-    "alarms": ("AutoRollbackConfiguration", every(_alarm)),
+    "alarms": ("AutoRollbackConfiguration", _alarms),
 }
 _PATCHING: Final[Fields] = {
     "when": ("PatchingStrategy", required(one_of(*TEMPLATE_STRATEGIES))),

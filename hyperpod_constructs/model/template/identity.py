@@ -1,4 +1,4 @@
-"""Roles with every policy that is attached to them, and the keys of their nodes' volumes."""
+"""Roles with every policy that is attached to them, keys, and secrets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from hyperpod_constructs.catalog import regions
 from hyperpod_constructs.cloudformation.values import Text
 from hyperpod_constructs.model._reading import Fields, Node, otherwise
-from hyperpod_constructs.model.identity import Key, Role, Statement
+from hyperpod_constructs.model.identity import Key, Role, Secret, Statement
 from hyperpod_constructs.model.template.policies import (
     accounts_asked,
     allowing,
@@ -90,10 +90,19 @@ def keys(resources: Resources) -> tuple[Key, ...]:
     return tuple(_key(found) for found in resources.of("AWS::KMS::Key"))
 
 
+def secrets(resources: Resources) -> tuple[Secret, ...]:
+    """The secrets of an assembly, and the attachments to databases, which stand for their secrets."""
+    found = {each.path: each.properties["KmsKeyId"].path() for each in resources.of("AWS::SecretsManager::Secret")}
+    for attachment in resources.of("AWS::SecretsManager::SecretTargetAttachment"):
+        secret = attachment.properties["SecretId"].path()
+        found[attachment.path] = found.get(secret, UNKNOWN) if isinstance(secret, str) else UNKNOWN
+    return tuple(Secret(path=path, key=key) for path, key in found.items())
+
+
 def _key(found: Found) -> Key:
     document = found.properties["KeyPolicy"]
     if document.value is None:
-        return Key(path=found.path)
+        return Key(path=found.path, retention=found.retention)
     allowed = [node for node, _ in allowing(document, _CREATE_GRANT)]
     grantees = _whom(allowed)
     by_account = any(isinstance(who, str) and _ACCOUNT.fullmatch(who) for who in grantees)
@@ -103,6 +112,7 @@ def _key(found: Found) -> Key:
         grantees=grantees,
         readers=_whom(node for node, _ in allowing(document, "kms:Decrypt")),
         bound=() if any(not encryption_contexts(node) for node in allowed) else _contexts(allowed),
+        retention=found.retention,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from hyperpod_constructs.model import intent
 from hyperpod_constructs.model._reading import Fields, Node, otherwise
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import (
@@ -31,8 +32,13 @@ _MOST_BYTES: Final = 5_000_000
 """More than this are no scripts, and are not looked into."""
 
 
-def buckets(resources: Resources) -> tuple[Bucket, ...]:
-    """The buckets of an assembly."""
+def buckets(resources: Resources, region: str | None) -> tuple[Bucket, ...]:
+    """The buckets of an assembly.
+
+    Args:
+        resources: Where to find them.
+        region: Region of stacks that do not fix theirs.
+    """
     emptied = {found.properties["BucketName"].path() for found in resources.of(_EMPTIES)}
     return tuple(
         found.properties.build(
@@ -43,6 +49,8 @@ def buckets(resources: Resources) -> tuple[Bucket, ...]:
             retention=found.retention,
             emptied=found.path in emptied,
             handed_out=not found.unchanged,
+            holds_data=found.metadata[intent.KEY]["holds_data"].flag(),
+            region=found.resource.stack.region or region,
         )
         for found in resources.of("AWS::S3::Bucket")
     )

@@ -1,4 +1,4 @@
-"""Grafana, Prometheus, and what templates say about their addresses and permissions."""
+"""Grafana, Prometheus, what templates say about their addresses and permissions, and rules of EventBridge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value, parts_of
 from hyperpod_constructs.model._reading import Fields, Node, each, one_of, required
-from hyperpod_constructs.model.observability import Grafana, Prometheus, PrometheusUrl, RuleEditing
+from hyperpod_constructs.model.observability import EventRule, Grafana, Prometheus, PrometheusUrl, RuleEditing
 from hyperpod_constructs.model.template.resources import Found, Resources
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
@@ -69,6 +69,23 @@ def prometheus(resources: Resources, region: str | None) -> tuple[Prometheus, ..
         found.properties.build(Prometheus, _PROMETHEUS, path=found.path, region=found.resource.stack.region or region)
         for found in resources.of(_WORKSPACE)
     )
+
+
+def event_rules(resources: Resources) -> tuple[EventRule, ...]:
+    """The rules of EventBridge that an assembly certainly makes and that are on."""
+    return tuple(
+        found.properties.build(EventRule, _EVENT_RULE, path=found.path)
+        for found in resources.of("AWS::Events::Rule")
+        if found.certain and found.properties["State"].text() not in {"DISABLED", UNKNOWN}
+    )
+
+
+def _targets(node: Node) -> tuple[str | Unknown, ...] | Unknown:
+    """The targets that EventBridge reaches without a role."""
+    found = node.items()
+    if found is UNKNOWN:
+        return UNKNOWN
+    return tuple(target["Arn"].must(Node.path) for target in found if not target["RoleArn"].given)
 
 
 def rule_editing(resources: Resources) -> tuple[RuleEditing, ...]:
@@ -184,4 +201,5 @@ _GRAFANA: Final[Fields] = {
     "prefix_lists": ("NetworkAccessControl.PrefixListIds", _count),
     "endpoints": ("NetworkAccessControl.VpceIds", _count),
 }
+_EVENT_RULE: Final[Fields] = {"targets": ("Targets", _targets)}
 _PROMETHEUS: Final[Fields] = {"log_group": ("LoggingConfiguration.LogGroupArn", _ends)}

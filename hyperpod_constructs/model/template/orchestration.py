@@ -27,7 +27,11 @@ def _chosen(node: Node) -> Slurm | Eks | Unknown | None:
         slurm = replace(slurm, value=None)
     if slurm.given == eks.given:
         got = "both Eks and Slurm" if eks.given else "neither Eks nor Slurm"
-        node.report(f"holds {got}", "use exactly one of them")
+        empty = next((name for name in ("Slurm", "Eks") if isinstance(node.value, dict) and name in node.value), None)
+        if empty and not eks.given:
+            node[empty].report("has no value", f"write {empty}: {{}}" if empty == "Slurm" else "give it a ClusterArn")
+        else:
+            node.report(f"holds {got}", "use exactly one of them")
         return UNKNOWN
     if slurm.given:
         return slurm.optional(lambda given: given.build(Slurm, _SLURM))
@@ -40,7 +44,7 @@ def _accounting(node: Node) -> AccountingDatabase:
 
 _ACCOUNTING: Final[Fields] = {
     "endpoint": ("Endpoint", required(Node.text)),
-    "secret_arn": ("SecretArn", required(Node.text)),
+    "secret_arn": ("SecretArn", required(Node.path)),
     "port": ("Port", otherwise(Node.whole, default=3306)),
     # CloudFormation and the API document different defaults.
     "name": ("Name", otherwise(Node.text, default=UNKNOWN)),

@@ -13,7 +13,7 @@ from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.intrinsics import Absent
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
-from hyperpod_constructs.model._reading import Fields, Node, Reading, Steps, one_of, otherwise
+from hyperpod_constructs.model._reading import Fields, Node, Parameter, Reading, Steps, one_of, otherwise
 from hyperpod_constructs.model.deployment import Location
 from hyperpod_constructs.model.lifecycle import generated_name
 from hyperpod_constructs.model.storage import Retention
@@ -286,4 +286,22 @@ def _node(value: Value, resource: Resource, reading: Reading, *section: str) -> 
     def locate(steps: Steps) -> Location:
         return Location(str(resource.stack.file), resource.line_of(*as_written(resource, (*section, *steps))))
 
-    return Node(value, resource.path, reading, locate=locate)
+    def parameter(steps: Steps) -> Parameter | None:
+        written = _at(resource, as_written(resource, (*section, *steps)))
+        name = written.get("Ref") if isinstance(written, Mapping) and len(written) == 1 else None
+        declared = resource.stack.scope.section("Parameters").get(name) if isinstance(name, str) else None
+        kind = declared.get("Type") if isinstance(declared, Mapping) else None
+        return Parameter(name, kind) if isinstance(name, str) and isinstance(kind, str) else None
+
+    return Node(value, resource.path, reading, locate=locate, parameter=parameter)
+
+
+def _at(resource: Resource, steps: Steps) -> object:
+    """What the source has at some steps."""
+    written: object = resource.stack.document.body["Resources"][resource.logical_id]
+    for step in steps:
+        if isinstance(written, list) and isinstance(step, int) and step < len(written):
+            written = written[step]
+        else:
+            written = written.get(str(step)) if isinstance(written, Mapping) else None
+    return written

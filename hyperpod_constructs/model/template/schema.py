@@ -219,6 +219,8 @@ class _Walk:
 
 def _one_of(node: Node, names: Iterable[str]) -> None:
     """Reports a map that does not hold exactly one of some properties."""
+    if any(node[name].reported for name in names):
+        return
     given = [name for name in names if node[name].given]
     certain = [name for name in given if not node[name].undecided]
     if len(certain) > 1 or not given:

@@ -42,10 +42,17 @@ def file_systems(resources: Resources, linked: tuple[Association, ...], region: 
     return tuple(reader.file_system(found) for found in resources.of(_TYPE) if _kind(found) == "LUSTRE")
 
 
-def other_file_systems(resources: Resources) -> tuple[OtherFileSystem, ...]:
-    """The file systems of an assembly that are certain to be of another kind than Lustre."""
+def other_file_systems(resources: Resources, region: str | None) -> tuple[OtherFileSystem, ...]:
+    """The file systems of an assembly that are certain to be of another kind than Lustre; `region` as above."""
     return tuple(
-        found.properties.build(OtherFileSystem, _OTHER, path=found.path, kind=kind, retention=found.retention)
+        found.properties.build(
+            OtherFileSystem,
+            _OTHER,
+            path=found.path,
+            kind=kind,
+            retention=found.retention,
+            region=found.resource.stack.region or region,
+        )
         for found in resources.of(_TYPE)
         if isinstance(kind := _kind(found), str) and kind in _OTHER_KINDS
     )
@@ -272,7 +279,10 @@ _OLD_LINK: Final[Fields] = {
     "auto_import": ("AutoImportPolicy", Node.text),
     "chunk_mib": ("ImportedFileChunkSize", Node.whole),
 }
-_OTHER: Final[Fields] = {"security_groups": ("SecurityGroupIds", each(Node.path))}
+_OTHER: Final[Fields] = {
+    "security_groups": ("SecurityGroupIds", each(Node.path)),
+    "kms_key": ("KmsKeyId", Node.path),
+}
 _ASSOCIATION: Final[Fields] = {
     "file_system": ("FileSystemId", required(lambda node: owner_of(node, None))),
 }

