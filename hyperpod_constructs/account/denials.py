@@ -12,14 +12,24 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 _SAID: Final = re.compile(
-    r"User:\s*(?P<principal>\S+)\s+is not authorized to perform:\s*(?P<action>[\w-]+:\w+)"
+    r"User(?::\s*(?P<principal>\S+))?\s+is not authorized to perform:\s*(?P<action>[\w-]+:\w+)"
     r"(?:\s+on resource:\s*(?P<resource>\S+))?"
 )
+_SAID_OTHERWISE: Final = re.compile(
+    r"(?:API:\s*(?P<api>[\w-]+:\w+)\s+)?You are not authorized to perform this operation"
+    r"|(?:doesn't|does not) have permissions? to (?:call|perform):?\s+(?P<call>[\w-]+:\w+)"
+    r"|Access ?Denied\s+\(Service: (?P<service>\w+)",
+    re.IGNORECASE,
+)
+"""How EC2, S3 and some handlers of CloudFormation say it, without who has called."""
 _EXPLICIT: Final = re.compile(
     r"with an explicit deny in an?\s+(?P<kind>[A-Za-z -]+?policy|permissions boundary)(?:\s*:\s*(?P<arn>arn:\S+))?\b",
     re.IGNORECASE,
 )
 _IMPLICIT: Final = re.compile(r"because no\s+(?P<kind>[A-Za-z -]+?policy|permissions boundary)\s+allows", re.IGNORECASE)
+_IMPLICIT_OF_A_RESOURCE: Final = re.compile(r"no resource-based polic(?:y|ies) allows? access", re.IGNORECASE)
+"""So says KMS of a key of another account or Region, among the reasons that it may have."""
+_OF_A_RESOURCE: Final = "resource-based policy"
 _EXPLICIT_OF_UNKNOWN_KIND: Final = re.compile(r"\bexplicit deny\b", re.IGNORECASE)
 _SERVICE_LINKED: Final = re.compile(r":role/aws-service-role/(?P<service>[\w.-]+)/")
 
@@ -161,6 +171,11 @@ class Denial:
         if self.action == "iam:CreateServiceLinkedRole" and (found := _SERVICE_LINKED.search(self.resource or "")):
             command = f"aws iam create-service-linked-role --aws-service-name {found['service']}"
             return f"an administrator makes the role once (`{command}`), then deploy again"
+        if self.kind == _OF_A_RESOURCE and (self.action or "").startswith("kms:"):
+            return (
+                "admit the caller in the policy of the key (`hyperpod policy PATH --keys` prints the statement), and "
+                "look whether the key exists in this Region"
+            )
         if not self.explicit and self.kind in {None, "identity-based policy"}:
             what = self.action or "the call"
             return f"allow {what} for the role that deploys: `hyperpod policy PATH` prints what it needs"
@@ -178,15 +193,17 @@ def find(said: str) -> Denial | None:
     words = " ".join(said.split())
     who, explicit, implicit = _SAID.search(words), _EXPLICIT.search(words), _IMPLICIT.search(words)
     denied = bool(explicit) or _EXPLICIT_OF_UNKNOWN_KIND.search(words) is not None
-    if who is None and not denied:
+    otherwise = _SAID_OTHERWISE.search(words)
+    if who is None and otherwise is None and not denied:
         return None
     kind = explicit or implicit
+    of_a_resource = _OF_A_RESOURCE if _IMPLICIT_OF_A_RESOURCE.search(words) else None
     return Denial(
-        action=who["action"] if who else None,
+        action=who["action"] if who else otherwise and (otherwise["api"] or otherwise["call"]),
         principal=who["principal"] if who else None,
         resource=who["resource"] if who else None,
         explicit=denied,
-        kind=_kind(kind["kind"]) if kind else None,
+        kind=_kind(kind["kind"]) if kind else of_a_resource,
         policy=explicit["arn"] if explicit else None,
     )
 

@@ -85,7 +85,13 @@ _CAPACITY: Final = (
         next_step="compare the zone id of the plan (`hyperpod plans list`) with that of the group's subnet",
     ),
     Message(
-        text=_any_of("ResourceLimitExceeded", "exceeded an? SageMaker resource limit", "service limit .* is exceeded"),
+        text=_any_of(
+            "ResourceLimitExceeded",
+            "exceeded an? SageMaker resource limit",
+            "service limit .* is exceeded",
+            "account-level service limit",
+            "ServiceLimitExceeded",
+        ),
         meaning="a quota of the account is too small; a training plan does not lift the quota of its type",
         rules=("HP3015",),
         next_step="`hyperpod preflight PATH` counts what is used and prints the request for more; a raise "
@@ -260,9 +266,19 @@ _BUDGET: Final = (
     ),
 )
 
+_OF_A_SHELL: Final = (
+    r"\b(?:useradd|groupadd|adduser|addgroup|usermod|mkdir|ln|git|fatal|pip|file|folder|directory|path)\b"
+    r"|\buser ['`]|(?<!security )\bgroup ['`]"
+)
+"""In such words a script says that a file or a user of the node is there: that is no name in an account."""
 _GENERAL: Final = (
     Message(
-        text=_any_of("ResourceInUse", r"Resource Already Exists", "AlreadyExists", r"\balready exists\b"),
+        text=_any_of(
+            "ResourceInUse",
+            "Resource Already Exists",
+            r"(?<![/\w-])\w*AlreadyExists(?:Exception|Fault)?(?![\w/-])",
+            rf"^(?!.*(?:{_OF_A_SHELL})).*\balready exists\b",
+        ),
         meaning="something of this name exists: an earlier attempt, another stack, or a replacement that wants the "
         "name of what it replaces",
         rules=("HP2205", "HP0009"),

@@ -1,12 +1,16 @@
-"""What IAM must allow for a preflight: every read of the readers that its checks open, and nothing else."""
+"""What IAM must allow for a preflight: every read of the readers that its checks open but those nobody calls."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from typing import Final
 
 from hyperpod_constructs.account import preflight
 from hyperpod_constructs.account.gateway import Reader
+
+_OF_OTHER_COMMANDS: Final = frozenset({"sagemaker:ListTrainingPlans"})
+"""Reads of the same readers that no check calls: `hyperpod plans list` does."""
 
 
 def readers() -> frozenset[type[Reader]]:
@@ -19,4 +23,5 @@ def readers() -> frozenset[type[Reader]]:
 
 def of_preflight() -> tuple[str, ...]:
     """The permissions of all their reads, sorted, such as `ec2:DescribeSubnets`."""
-    return tuple(sorted({permission for reader in readers() for permission in reader.READS.values()}))
+    needed = {permission for reader in readers() for permission in reader.READS.values()}
+    return tuple(sorted(needed - _OF_OTHER_COMMANDS))

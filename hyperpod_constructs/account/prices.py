@@ -34,6 +34,10 @@ _LUSTRE: Final = {
     ("HDD", 40): "PERSISTENT_1",
 }
 """Deployment type by storage type and MB/s/TiB, which says it. Source: FSx API, CreateFileSystemLustreConfiguration."""
+_HOURS: Final = frozenset({"hour", "hours", "hr", "hrs"})
+_MONTHS: Final = frozenset({"gb-mo", "gb-month", "gb-months"})
+_UNITS: Final = {HYPERPOD: _HOURS, VOLUMES: _MONTHS, LUSTRE: _MONTHS, EKS: _HOURS}
+"""Units of the prices in lower case, as bills spell them: the price of another unit is another number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +47,8 @@ class Found:
     Attributes:
         lists: The prices, one list for each kind that was found.
         missing: Kinds of which nothing was found.
-        unclear: Products that have several prices, so that none was taken.
+        unclear: Products that have several prices, another unit than is known of their kind, or a price that is no
+            amount of money, so that none was taken.
     """
 
     lists: tuple[PriceList, ...]
@@ -76,7 +81,7 @@ def look_up(pricing: Pricing, region: str, *, as_of: str) -> Found:
     services = {EKS: "AmazonEKS", LUSTRE: "AmazonFSx", PROMETHEUS: "AmazonPrometheus"}
     lists, missing, unclear = [], [], []
     for of, named in kinds.items():
-        usd, doubtful, published = _prices(named)
+        usd, doubtful, published = _prices(named, _UNITS.get(of))
         unclear += [f"{of} {name}" for name in doubtful]
         if not usd:
             missing.append(of)
@@ -108,14 +113,20 @@ def _of_lustre(products: Iterable[PricedProduct]) -> Iterator[tuple[str, PricedP
             yield from ((price_lists.lustre_key(each, storage, None), product) for each in ("SCRATCH_1", "SCRATCH_2"))
 
 
-def _prices(named: Iterable[tuple[str, PricedProduct]]) -> tuple[dict[str, float], list[str], str]:
-    """Price by name; names with several prices; the last day of publication."""
+def _prices(
+    named: Iterable[tuple[str, PricedProduct]], units: frozenset[str] | None
+) -> tuple[dict[str, float], list[str], str]:
+    """Price by name; names without one certain price; the last day of publication."""
     found: dict[str, set[float]] = {}
+    doubtful: set[str] = set()
     published = ""
     for name, product in named:
         charged = [usd for _, usd in sorted(product.usd.items()) if usd]  # the first tier may be free
-        if charged:
+        if product.doubtful or (charged and units and product.unit.lower() not in units):
+            doubtful.add(name)
+        elif charged:
             found.setdefault(name, set()).add(charged[0])
             published = max(published, product.published)
-    usd = {name: min(prices) for name, prices in found.items() if len(prices) == 1}
-    return usd, [name for name, prices in found.items() if len(prices) > 1], published
+    doubtful |= {name for name, prices in found.items() if len(prices) > 1}
+    usd = {name: min(prices) for name, prices in found.items() if name not in doubtful}
+    return usd, sorted(doubtful), published

@@ -92,7 +92,8 @@ class GroupStatus:
     def _needed(self) -> int | None:
         if self.declared is not None:
             return self.declared.instances - self.declared.spares
-        return self.wanted if self.wanted is not None and self.wanted < self.group.target else None
+        # A group of which no node is wanted is left out of the wait; that says nothing of its spares.
+        return self.wanted if self.wanted and self.wanted < self.group.target else None
 
     @property
     def progress(self) -> str:

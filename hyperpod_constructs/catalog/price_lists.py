@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import Any, Final
 
 from hyperpod_constructs.catalog import regions
@@ -32,6 +34,7 @@ UNITS: Final = {
 }
 """What is priced, with the unit of its prices and what they are keyed by."""
 
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?")
 _TEXTS: Final = ("of", "region", "source", "as_of")
 
 
@@ -79,13 +82,33 @@ def parse(text: str, file: str) -> tuple[PriceList, ...]:
         UnreadablePrices: if it is not such a file; the message says where it is wrong.
     """
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_once)
     except ValueError as error:
         raise UnreadablePrices(f"{file}: is not JSON: {error}") from None
     entries = data.get("prices") if isinstance(data, dict) else None
     if not isinstance(entries, list):
         raise UnreadablePrices(f"{file}: must be an object with a list 'prices'; `hyperpod prices refresh` writes one")
-    return tuple(_list(entry, f"{file}: prices[{index}]") for index, entry in enumerate(entries))
+    lists = tuple(_list(entry, f"{file}: prices[{index}]") for index, entry in enumerate(entries))
+    first: dict[tuple[str, str, str], int] = {}
+    for index, each in enumerate(lists):
+        for name in each.usd:
+            before = first.setdefault((each.of, each.region, name), index)
+            if before != index:
+                raise UnreadablePrices(
+                    f"{file}: prices[{index}]: prices[{before}] has a price of {name!r} in {each.region} too; leave one"
+                )
+    return lists
+
+
+def day(as_of: str) -> date:
+    """The day of an `as_of`, or the first one of its month.
+
+    Raises:
+        ValueError: if it is neither a day nor a month.
+    """
+    if not _DAY.fullmatch(as_of):
+        raise ValueError(as_of)
+    return date.fromisoformat(as_of if as_of.count("-") > 1 else f"{as_of}-01")
 
 
 def as_text(lists: Iterable[PriceList]) -> str:
@@ -101,6 +124,14 @@ def replaced(old: Iterable[PriceList], new: Iterable[PriceList]) -> tuple[PriceL
     return tuple(by_place.values())
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, whose last of two equal keys would win unseen."""
+    for index, (key, _) in enumerate(pairs):
+        if key in dict(pairs[:index]):
+            raise ValueError(f"an object has {key!r} twice")
+    return dict(pairs)
+
+
 def _list(entry: object, where: str) -> PriceList:
     if not isinstance(entry, dict):
         raise UnreadablePrices(f"{where}: must be an object")
@@ -111,6 +142,12 @@ def _list(entry: object, where: str) -> PriceList:
         raise UnreadablePrices(f"{where}: 'of' is {entry['of']!r}; use one of {', '.join(UNITS)}")
     if regions.partition(entry["region"]) is None:
         raise UnreadablePrices(f"{where}: 'region' is {entry['region']!r}; use a Region such as us-west-2")
+    try:
+        day(entry["as_of"])
+    except ValueError:
+        raise UnreadablePrices(
+            f"{where}: 'as_of' is {entry['as_of']!r}; use a day such as 2026-11-01, or a month"
+        ) from None
     return PriceList(**{key: entry[key] for key in _TEXTS}, usd=_usd(entry.get("usd"), where))
 
 

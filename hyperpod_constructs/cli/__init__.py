@@ -101,6 +101,19 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     check = _command(commands, "check", "find mistakes in templates: what will fail, lose data or waste money")
     _reads_path(check, formats=("text", "json", "sarif"))
+    check.add_argument(
+        "--parameter",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        type=_parameter,
+        help="value of a parameter of the templates instead of its default, as a deploy would give it; repeatable",
+    )
+    check.add_argument(
+        "--parameters",
+        metavar="FILE",
+        help="values of parameters from a file, as `aws cloudformation create-stack --parameters file://FILE` takes it",
+    )
     _reads_path(_command(commands, "cost", "cost per hour, with the source and date of every price"))
     summary = _command(commands, "summary", "nodes, accelerators, addresses, cost, quotas and plan dates on one page")
     _reads_path(summary)
@@ -307,9 +320,16 @@ def _has_format(command: argparse.ArgumentParser, formats: tuple[str, ...] = ("t
 def _region(text: str) -> str:
     from hyperpod_constructs.catalog import regions  # noqa: PLC0415  # not needed for --help
 
-    if regions.partition(text) is None:
+    if regions.partition(text) is None or re.search(r"-\d\d+$", text):  # partitions look at the beginning only
         raise argparse.ArgumentTypeError(f"{text!r} is not a Region; use one such as us-west-2")
     return text
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    key, given, value = text.partition("=")
+    if not given or not re.fullmatch(r"[A-Za-z0-9]{1,255}", key):
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE; use one such as Env=prod")
+    return key, value
 
 
 def _instance_type(text: str) -> str:

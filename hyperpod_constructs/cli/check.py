@@ -6,7 +6,7 @@ import argparse
 import json
 import time
 
-from hyperpod_constructs.cli import inputs, terminal
+from hyperpod_constructs.cli import inputs, parameters, terminal
 from hyperpod_constructs.cli.inputs import Judged
 from hyperpod_constructs.findings import Finding, Severity
 
@@ -14,7 +14,12 @@ from hyperpod_constructs.findings import Finding, Severity
 def run(arguments: argparse.Namespace) -> int:
     """Prints what was found; 1 where a deployment would be refused."""
     started = time.perf_counter()
-    judged = inputs.judge(inputs.read(arguments.path, arguments.region))
+    given = parameters.given(arguments.parameter, arguments.parameters)
+    source = inputs.read(arguments.path, arguments.region, given)
+    parameters.refuse_unknown(source.read, given)
+    if source.deployment.clusters:
+        parameters.say_what_was_judged(source.read, given)
+    judged = inputs.judge(source)
     if arguments.format == "json":
         print(json.dumps(as_data(judged), indent=2))
     elif arguments.format == "sarif":

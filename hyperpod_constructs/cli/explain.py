@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from hyperpod_constructs.account import explain, gateway
+from hyperpod_constructs.account import arns, explain, gateway
 from hyperpod_constructs.account.denials import Denial
 from hyperpod_constructs.account.explain import Explained, NodeLog
 from hyperpod_constructs.account.messages import Message
@@ -25,6 +25,7 @@ _NO_RULE: Final = "no rule: a template does not show it"
 def run(arguments: argparse.Namespace) -> int:
     """Prints what failed and why; 1 where something did."""
     session = gateway.sign_in(profile=arguments.profile, region=arguments.region)
+    arns.must_be_of(session.region, arguments.subject)
     found = explain.explain(
         session,
         arguments.subject,

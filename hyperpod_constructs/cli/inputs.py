@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from hyperpod_constructs import rules
+from hyperpod_constructs.catalog import regions
 from hyperpod_constructs.cli import terminal
 from hyperpod_constructs.cloudformation import assembly
 from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.validation import REPORT, PluginReport
 from hyperpod_constructs.findings import Finding, Severity
 from hyperpod_constructs.model import template
-from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.deployment import Deployment, UnseenKind
+
+_MAY_BE_CLUSTERS: Final[frozenset[UnseenKind]] = frozenset({"condition", "macro", "type"})
+"""What is said of these in a finding is more than that there is no cluster."""
 
 ACKNOWLEDGED_AS: Final = "HyperPod::"
 """What `hp.acknowledge` puts before a rule id: the name of our validation plugin."""
@@ -70,19 +75,23 @@ class Judged:
         return {severity: number for severity, number in numbers.items() if number}
 
 
-def read(path: str, region: str | None) -> Input:
+def read(path: str, region: str | None, parameters: Mapping[str, str] | None = None) -> Input:
     """Reads PATH, and says on standard error where there is no cluster in it.
 
     Args:
         path: What the user typed.
         region: Region to assume where PATH does not say one.
+        parameters: Values of parameters of its templates.
 
     Raises:
         UnreadableTemplate: if PATH is nothing that can be read.
     """
-    found = assembly.read(path, region)
+    found = assembly.read(path, region, parameters)
     deployment = template.decode(found, region=region)
-    if not deployment.clusters:
+    if region is not None and region not in regions.names():
+        note(f"{region} is no Region that this version knows; what depends on it was judged with less")
+    explained = deployment.misnamed or any(each.kind in _MAY_BE_CLUSTERS for each in deployment.unseen)
+    if not deployment.clusters and not explained:
         note(f"{found.path}: has no AWS::SageMaker::Cluster, so there is no cluster to check")
     return Input(read=found, deployment=deployment, refusal=_refusal(found))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -64,11 +65,25 @@ def _give(answer: _Answer, arguments: argparse.Namespace) -> int:
         texts = {folder / f"{each.name}.json": json.dumps(each.as_data(), indent=2) + "\n" for each in answer.documents}
         files.write(texts)
         inputs.note(f"wrote {terminal.plural(len(texts), 'file')} to {folder}")
+        for old in _left_over(folder, texts.keys(), answer.documents):
+            old.unlink()
+            inputs.note(f"removed {old}, of an earlier run: the policies need it no more")
     elif arguments.format == "json":
         print(json.dumps(answer.data, indent=2))
     else:
         print("\n".join(answer.lines(terminal.width())))
     return answer.code
+
+
+def _left_over(folder: Path, written: Collection[Path], documents: Iterable[Document]) -> list[Path]:
+    """Parts of the same policy that an earlier run has written: attached with the new ones they allow too much."""
+    names = {re.sub(r"-[0-9]+$", "", each.name) for each in documents}
+    part = re.compile(rf"(?:{'|'.join(map(re.escape, sorted(names)))})(?:-[0-9]+)?\.json")
+    return (
+        [each for each in sorted(folder.iterdir()) if part.fullmatch(each.name) and each not in written]
+        if names
+        else []
+    )
 
 
 def _execution(assembly: Assembly) -> _Answer:

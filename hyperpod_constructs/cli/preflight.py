@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -26,6 +28,8 @@ _HEADINGS = ("quota", "applied", "in use", "needed")
 def run(arguments: argparse.Namespace) -> int:
     """Prints what was found; 1 where a deployment would fail, or something could not be checked."""
     started = time.perf_counter()
+    if arguments.write is not None:
+        _can_be_written(Path(arguments.write), arguments.write)
     session = gateway.sign_in(profile=arguments.profile, region=arguments.region or _region(arguments.path))
     source = inputs.read(arguments.path, session.region)
     if source.refusal:
@@ -46,13 +50,17 @@ def run(arguments: argparse.Namespace) -> int:
     findings = tuple(finding for outcome in outcomes.values() for finding in outcome.findings)
     judged = Judged(findings=tuple(dict.fromkeys(findings)), acknowledged=())
     learned = {region: record.as_data(outcome.learned) for region, outcome in outcomes.items()}
-    if arguments.write:
-        there = Record(account=account, read=datetime.now(UTC), regions=learned)
-        files.write({Path(arguments.write): record.text(there)})
     if arguments.format == "json":
         print(json.dumps(as_data(account, outcomes, judged), indent=2))
     else:
         print("\n".join(text(account, outcomes, judged, time.perf_counter() - started)))
+    if arguments.write is not None:  # after the answer, which a file that cannot be written must not take away
+        unfinished = {region: _unfinished(outcome) for region, outcome in outcomes.items() if _unfinished(outcome)}
+        there = Record(account=account, read=datetime.now(UTC), regions=learned, unfinished=unfinished)
+        sys.stdout.flush()
+        files.write({Path(arguments.write): record.text(there)})
+        for region, names in unfinished.items():
+            inputs.note(f"{arguments.write} lacks what was not read in {region}: {', '.join(names)}")
     return 1 if judged.stops else 0
 
 
@@ -73,11 +81,30 @@ def text(account: str, outcomes: dict[str, Outcome], judged: Judged, seconds: fl
     for region, outcome in outcomes.items():
         lines += _quotas(region, outcome)
     ran = [each for outcome in outcomes.values() for each in outcome.ran]
-    unfinished = sum(each.outcome != "done" for each in ran)
+    unfinished = sum(len(_unfinished(outcome)) for outcome in outcomes.values())
     counts, number = check.counts(judged), terminal.plural(len(judged.findings), "finding")
     asked = f"{terminal.plural(len(ran), 'check')} of account {account} in {', '.join(outcomes)}, {seconds:.1f} s"
     left = f"; {unfinished} not to the end" if unfinished else ""
     return [*lines, f"{number}{counts and ': ' + counts} ({asked}{left})"]
+
+
+def _unfinished(outcome: Outcome) -> list[str]:
+    """Names of the checks that did not come to their end."""
+    return [each.name for each in outcome.ran if each.outcome != "done"]
+
+
+def _can_be_written(file: Path, said: str) -> None:
+    """Refuses a file that certainly cannot be written, before an account is read for it."""
+    if not said or file.is_dir():
+        raise OSError(errno.EISDIR, "is a folder, or no name: give --write the name of a file", said or '""')
+    target = file.resolve()
+    if target.exists() and not target.is_file():
+        return  # a device or a pipe, which is written to and not replaced
+    around = next(each for each in target.parents if each.exists())
+    if not around.is_dir():
+        raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), said)
+    if not os.access(around, os.W_OK | os.X_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), said)
 
 
 def _context(session: gateway.Session, region: str, account: str, source: Input) -> preflight.Context:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from hyperpod_constructs.catalog import price_lists
+from hyperpod_constructs.catalog import instances, price_lists, regions
 from hyperpod_constructs.catalog.price_lists import PriceList
 from hyperpod_constructs.cli import inputs
 from hyperpod_constructs.errors import UnreadablePrices
 
 PRIVATE: Final = "HYPERPOD_PRICES"
 """The environment variable that names a file with a user's own prices."""
+_OLD_DAYS: Final = 90
+"""After so many days a refreshed price is called old: AWS has changed prices of GPU instances within a year."""
 
 
 def refreshed_file() -> Path:
@@ -32,11 +36,36 @@ def load() -> tuple[PriceList, ...]:
     files = [private] if private else []
     refreshed = refreshed_file()
     if refreshed.is_file():
-        found += read(refreshed)
+        found += _refreshed(refreshed)
         files.append(str(refreshed))
     if files:
         inputs.note(f"prices of {' and then of '.join(files)} come before those of this package")
+    for each in dict.fromkeys(_unheard_of(found)):
+        inputs.note(f"{each}: nothing in this package knows it, so look whether it is spelled right")
     return tuple(found)
+
+
+def _refreshed(file: Path) -> tuple[PriceList, ...]:
+    """What a refresh wrote; says on standard error what is old in it."""
+    again = "`hyperpod prices refresh --region REGION` writes it anew"
+    try:
+        lists = read(file)
+    except UnreadablePrices as error:
+        raise UnreadablePrices(f"{error}; {again}") from None
+    today = datetime.now(UTC).date()
+    old = sorted(each.as_of for each in lists if (today - price_lists.day(each.as_of)).days > _OLD_DAYS)
+    if old:
+        inputs.note(f"prices of {file} are as old as {old[0]}: {again}")
+    return lists
+
+
+def _unheard_of(lists: Iterable[PriceList]) -> Iterator[str]:
+    """Regions and types of instances that may be misspelled; or they are newer than this package."""
+    for each in lists:
+        if each.region not in regions.names():
+            yield f"prices of Region {each.region}"
+        if each.of == price_lists.HYPERPOD:
+            yield from (f"price of {name}" for name in each.usd if instances.find(name) is None)
 
 
 def read(file: Path) -> tuple[PriceList, ...]:

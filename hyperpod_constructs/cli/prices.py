@@ -12,8 +12,9 @@ from hyperpod_constructs.account import gateway, prices
 from hyperpod_constructs.account.gateway.pricing import HOME, Pricing
 from hyperpod_constructs.account.prices import Found
 from hyperpod_constructs.catalog import price_lists, regions
-from hyperpod_constructs.catalog.price_lists import HYPERPOD
-from hyperpod_constructs.cli import files, price_files, terminal
+from hyperpod_constructs.catalog.price_lists import HYPERPOD, PriceList
+from hyperpod_constructs.cli import files, inputs, price_files, terminal
+from hyperpod_constructs.errors import UnreadablePrices
 
 _NOTHING, _CANNOT = 1, 2
 
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
             )
             return _CANNOT
     file = Path(arguments.output) if arguments.output else price_files.refreshed_file()
-    old = price_files.read(file) if file.is_file() else ()
+    old = _old(file)
     pricing = gateway.sign_in(profile=arguments.profile, region=HOME).open(Pricing)
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     found = {region: prices.look_up(pricing, region, as_of=today) for region in asked}
@@ -43,6 +44,23 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(_text(file, found, terminal.width())))
     return _NOTHING if any(HYPERPOD in one.missing for one in found.values()) else 0
+
+
+def _old(file: Path) -> tuple[PriceList, ...]:
+    """What the file has; a broken one is written anew if it is this command's own, and kept if it may be a person's.
+
+    Raises:
+        UnreadablePrices: if the file is another than the cache and cannot be read.
+    """
+    if not file.is_file():
+        return ()
+    try:
+        return price_files.read(file)
+    except UnreadablePrices as error:
+        if file != price_files.refreshed_file():
+            raise
+        inputs.note(f"{error}; the file is written anew, without what it held")
+        return ()
 
 
 def _as_data(file: Path, found: dict[str, Found]) -> dict[str, object]:
@@ -70,7 +88,7 @@ def _text(file: Path, found: dict[str, Found], columns: int) -> list[str]:
         if one.missing:
             lines += terminal.wrapped(f"nothing found of: {', '.join(one.missing)}", columns, indent="  ", hang="  ")
         if one.unclear:
-            several = f"several prices, so none was taken: {', '.join(one.unclear)}"
+            several = f"several prices or an odd one, so none was taken: {', '.join(one.unclear)}"
             lines += terminal.wrapped(several, columns, indent="  ", hang="  ")
     if not any(one.lists for one in found.values()):
         return [*lines, "nothing was written"]

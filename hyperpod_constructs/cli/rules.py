@@ -1,4 +1,4 @@
-"""`hyperpod rules`: which rules there are, and why."""
+"""`hyperpod rules`: which rules there are, those of preflight included, and why."""
 
 from __future__ import annotations
 
@@ -38,7 +38,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def documented() -> dict[str, Rule]:
-    """Every rule by id, in the order of ids; with the one that stands for checks that did not run."""
+    """Every rule by id, in the order of ids, those of preflight included."""
+    from hyperpod_constructs.account import preflight  # noqa: PLC0415  # a check starts without it
+
+    return dict(sorted({**of_check(), **preflight.RULES}.items()))
+
+
+def of_check() -> dict[str, Rule]:
+    """Every rule that `check` can report by id, in the order of ids, with the one for checks that did not run."""
     return dict(sorted({_DID_NOT_RUN.id: _DID_NOT_RUN, **RULES}.items()))
 
 

@@ -25,7 +25,7 @@ def log(judged: Judged, path: str) -> dict[str, object]:
         judged: What was found.
         path: What was checked, the place of findings that have no file.
     """
-    rules = list(catalogue.documented().values())
+    rules = list(catalogue.of_check().values())
     indexes = {rule.id: index for index, rule in enumerate(rules)}
     standing = [_result(finding, path, indexes) for finding in judged.findings]
     accepted = [

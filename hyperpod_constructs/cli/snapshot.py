@@ -7,13 +7,14 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hyperpod_constructs.account import gateway, redaction, snapshot
+from hyperpod_constructs.account import arns, gateway, redaction, snapshot
 from hyperpod_constructs.cli import files, inputs
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the snapshot; 2 where it is not complete, and then only to standard output."""
     session = gateway.sign_in(profile=arguments.profile, region=arguments.region)
+    arns.must_be_of(session.region, arguments.cluster)
     taken = snapshot.take(session, arguments.cluster, now=datetime.now(UTC), file_systems=tuple(arguments.file_system))
     data = redaction.redacted({**taken.data, "redacted": True}) if arguments.redact else taken.data
     written = json.dumps(data, indent=2) + "\n"

@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Sequence
 
-from hyperpod_constructs.account import access, gateway
+from hyperpod_constructs.account import access, arns, gateway
 from hyperpod_constructs.account.access import Host
 from hyperpod_constructs.cli import inputs, terminal
 from hyperpod_constructs.errors import AccountError
@@ -19,6 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     if "\\" in profile or not profile.isprintable():  # ssh itself reads a backslash, quoted or not
         raise AccountError(f"the name of the profile, {arguments.profile!r}, cannot stand in an ssh configuration")
     session = gateway.sign_in(profile=arguments.profile, region=arguments.region)
+    arns.must_be_of(session.region, arguments.cluster)
     reader = session.open(gateway.Gateway)
     cluster = reader.describe_cluster(arguments.cluster)
     nodes = reader.list_cluster_nodes(arguments.cluster)

@@ -13,7 +13,7 @@ from functools import partial
 from time import monotonic, sleep
 from typing import Final
 
-from hyperpod_constructs.account import gateway, status
+from hyperpod_constructs.account import arns, gateway, status
 from hyperpod_constructs.account.gateway.plans import TrainingPlans
 from hyperpod_constructs.account.plans import Offer
 from hyperpod_constructs.account.status import ClusterStatus, GroupStatus, Outcome
@@ -68,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     declared = inputs.read(arguments.declared, arguments.region).deployment if arguments.declared else None
     session = gateway.sign_in(profile=arguments.profile, region=arguments.region)
+    arns.must_be_of(session.region, arguments.cluster)
     wanted = dict(arguments.nodes) if arguments.nodes else None
     look = partial(status.look, session.open(gateway.Gateway), arguments.cluster, wanted, declared)
     if arguments.watch:

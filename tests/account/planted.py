@@ -84,7 +84,10 @@ class World:
         answers["eks.DescribeCluster"] = lambda asked: {"cluster": _found(self.eks, asked["name"])["cluster"]}
         answers["ListAddons"] = lambda asked: {"addons": list(self.eks[asked["clusterName"]]["addons"])}
         answers["DescribeAddon"] = lambda asked: {
-            "addon": {"addonVersion": self.eks[asked["clusterName"]]["addons"][asked["addonName"]]}
+            "addon": {
+                "addonVersion": self.eks[asked["clusterName"]]["addons"][asked["addonName"]],
+                "status": self.eks[asked["clusterName"]]["states"].get(asked["addonName"], "ACTIVE"),
+            }
         }
         answers["DescribeStacks"] = lambda asked: {"Stacks": [self._stack(asked["StackName"])]}
         answers["ListStackResources"] = self._stack_resources
@@ -531,18 +534,24 @@ class World:
     def _security_groups(self) -> None:
         for name, rule, says in (
             ("unguarded", "HP9070", "there is no security group"),
+            ("silent", "HP9073", "no rule lets anything out"),
             ("mute", "HP9071", "does not let all traffic out to itself"),
             ("foreign", "HP9072", f"belongs to {self.vpc2}, the subnets to {self.vpc1}"),
         ):
             subnet, group = self.place(self.vpc1)[0], self.security_group(self.vpc1)
-            path = self.placed("train", name, subnet, group, InstanceType=P5)
+            path = self.placed("train", name, subnet, group, InstanceType=SMALL if name == "silent" else P5)
             own = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]
             spoil: dict[str, Callable[[], object]] = {
                 "unguarded": _call(self.ec2.delete_security_group, GroupId=group),
+                "silent": _call(self._let_nothing_out, group),
                 "mute": _call(self.ec2.revoke_security_group_egress, GroupId=group, IpPermissions=own),
                 "foreign": _call(self._move_group, group),
             }
             self.plant(f"security group: {name}", rule, path, says, spoil[name])
+
+    def _let_nothing_out(self, group: str) -> None:
+        (found,) = self.ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"]
+        self.ec2.revoke_security_group_egress(GroupId=group, IpPermissions=found["IpPermissionsEgress"])
 
     def _move_group(self, group: str) -> None:
         from moto.ec2.models import ec2_backends
@@ -611,6 +620,7 @@ class World:
             ("eks-map", "HP9093", "has authentication mode CONFIG_MAP"),
             ("eks-vpc", "HP9094", f"is in {self.vpc2}, the nodes in {self.vpc1}"),
             ("eks-bare", "HP9095", "has no add-on eks-pod-identity-agent"),
+            ("eks-sick", "HP9097", "add-on vpc-cni of EKS cluster eks-sick is DEGRADED"),
             ("eks-cni", "HP9096", "is v1.18.2-eksbuild.1; the oldest that works is 1.18.3"),
         ):
             cluster = {
@@ -621,7 +631,8 @@ class World:
                 "resourcesVpcConfig": {"vpcId": self.vpc1},
             }
             addons = {"vpc-cni": "v1.18.3-eksbuild.1", "eks-pod-identity-agent": "v1.3.0-eksbuild.1"}
-            self.eks[name] = {"cluster": cluster, "addons": addons}
+            states: dict[str, str] = {}
+            self.eks[name] = {"cluster": cluster, "addons": addons, "states": states}
             self.cluster(f"on-{name}", self.vpc1, eks=name)
             spoil: dict[str, Callable[[], object]] = {
                 "eks-lost": _call(self.eks.pop, name),
@@ -630,6 +641,7 @@ class World:
                 "eks-map": _updates(cluster, {"accessConfig": {"authenticationMode": "CONFIG_MAP"}}),
                 "eks-vpc": _updates(cluster, {"resourcesVpcConfig": {"vpcId": self.vpc2}}),
                 "eks-bare": _call(addons.pop, "eks-pod-identity-agent"),
+                "eks-sick": _updates(states, {"vpc-cni": "DEGRADED"}),
                 "eks-cni": _updates(addons, {"vpc-cni": "v1.18.2-eksbuild.1"}),
             }
             self.plant(f"EKS: {name}", rule, f"Base/on-{name}", says, spoil[name])
@@ -671,6 +683,15 @@ class World:
             lambda: parameters.put_parameter(
                 Name="/cdk-bootstrap/trimmed/version", Value="5", Type="String", Overwrite=True
             ),
+        )
+        parameter = {"Subnets": [{"Fn::ImportValue": "subnet"}], "SecurityGroupIds": [self.place(self.vpc1)[1]]}
+        self.group("train", "hidden", OverrideVpcConfig={**parameter, "Subnets": [self.place(self.vpc1)[0]]})
+        self.plant(
+            "subnet that only the deployment knows",
+            "HP9003",
+            "Base/train/hidden",
+            "only the deployment knows subnets",
+            lambda: self._groups["train"][-1].update({"OverrideVpcConfig": parameter}),
         )
         self._names()
         for name, status, rule in (("Broken", "ROLLBACK_COMPLETE", "HP9140"), ("Busy", "UPDATE_IN_PROGRESS", "HP9141")):

@@ -93,6 +93,45 @@ class TestADenial:
         assert denials.find(said) is None
 
 
+class TestADenialInOtherWords:
+    @pytest.mark.parametrize(
+        ("said", "action", "part"),
+        [
+            (
+                "API: ec2:CreateNatGateway You are not authorized to perform this operation.",
+                "ec2:CreateNatGateway",
+                "the network's way to the internet",
+            ),
+            ("User is not authorized to perform: fsx:CreateFileSystem", "fsx:CreateFileSystem", "the file system"),
+            ("AccessDenied. User doesn't have permission to call ec2:DescribeVpcs", "ec2:DescribeVpcs", "the network"),
+            ("You are not authorized to perform this operation.", None, None),
+            ("Access Denied (Service: S3, Status Code: 403, Request ID: X)", None, None),
+        ],
+    )
+    def test_is_one_that_no_policy_allows(self, said: str, action: str | None, part: str | None) -> None:
+        found = denials.find(said)
+        assert found is not None
+        assert (found.action, found.explicit, found.principal, found.part and found.part.name) == (
+            action,
+            False,
+            None,
+            part,
+        )
+        assert "hyperpod policy PATH" in found.next_step
+
+    def test_of_a_key_points_at_the_policy_of_the_key(self) -> None:
+        found = denials.find(
+            f"{WHO}kms:Decrypt on resource: arn:aws:kms:us-west-2:1:key/2 because the resource does not exist in this "
+            "Region, no resource-based policies allow access, or a resource-based policy explicitly denies access"
+        )
+        assert found is not None
+        assert (found.kind, found.explicit) == ("resource-based policy", False)
+        assert found.next_step.startswith("admit the caller in the policy of the key (`hyperpod policy PATH --keys`")
+
+    def test_of_an_object_in_s3_by_a_script_is_a_known_message_and_stays_it(self) -> None:
+        assert denials.find("An error occurred (AccessDenied) when calling the GetObject operation: Denied") is None
+
+
 class TestTheParts:
     @pytest.mark.parametrize(
         ("action", "part"),

@@ -41,7 +41,8 @@ READERS = [
     (lambda session: session.open(Stacks).has_type("AWS::SNS::Topic"), "cloudformation:DescribeType"),
     (lambda session: session.open(ClustersInUse).all(), "sagemaker:ListClusters"),
 ]
-DENIED = ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation"]
+DENIED = ["AccessDenied", "AccessDeniedException", "AuthorizationError", "UnauthorizedOperation"]
+EXPIRED = ["ExpiredToken", "ExpiredTokenException", "RequestExpired"]
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,15 @@ class TestAnError:
         refusing(account, permission, code)
         with pytest.raises(AccountUnavailable, match=f"AWS throttles {permission}"):
             read(session)
+
+
+@pytest.mark.parametrize("code", EXPIRED)
+def test_credentials_that_expired_are_said_to_have_whatever_the_word_of_the_service(
+    account: FakeAccount, session: Session, code: str
+) -> None:
+    refusing(account, "ec2:DescribeAvailabilityZones", code)
+    with pytest.raises(AccountError, match="the AWS credentials have expired: sign in again"):
+        session.open(Ec2).zones()
 
 
 class TestAbsence:

@@ -36,6 +36,11 @@ SAID = {
     "ResourceInUse: Cluster with name train already exists": "HP2205",
     "ResourceLimitExceeded: You have exceeded an SageMaker resource limit": "HP3015",
     "Embedded stack arn:aws:cloudformation:us-west-2:111122223333:stack/n/1 was not successfully created": None,
+    "The account-level service limit 'ml.p5.48xlarge for cluster usage' is 0 Instances, with current utilization of 0 "
+    "Instances and a request delta of 4 Instances. (ServiceLimitExceeded)": "HP3015",
+    "Role with name nodes already exists.": "HP2205",
+    "The security group 'nodes' already exists for VPC 'vpc-0123'": "HP2205",
+    "EntityAlreadyExistsException: nodes": "HP2205",
     "Embedded stack failed": None,
     "Request to service failed. If failure persists after retry, contact customer support.": None,
     "InvalidParameterException: Pod Identity feature is not supported for addon version: v1.2.1-eksbuild.1": None,
@@ -77,6 +82,19 @@ def test_line_breaks_and_capitals_do_not_hide_a_message() -> None:
     assert messages.find("efa health checks\n  did not run successfully") is not None
 
 
-@pytest.mark.parametrize("said", ["", "Internal failure", "capacity", "The bucket does not exist"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "Internal failure",
+        "capacity",
+        "The bucket does not exist",
+        "useradd: user 'ubuntu' already exists",
+        "adduser: The group `users' already exists.",
+        "fatal: destination path 'x' already exists and is not an empty directory.",
+        "file already exists at /opt/x",
+        "s3://bucket/AlreadyExists-check",
+    ],
+)
 def test_what_is_not_known_is_not_guessed(said: str) -> None:
     assert messages.find(said) is None

@@ -113,7 +113,7 @@ class TestWithoutPermissions:
         assert len(named) == len(said)
 
     def test_nothing_is_taken_for_absent(self, whole: SimpleNamespace) -> None:
-        assert {each.rule for each in whole.denied.findings} == {"HP9001", "HP9002"}
+        assert {each.rule for each in whole.denied.findings} == {"HP9001", "HP9002", "HP9003"}
 
     def test_only_reads_were_ever_asked_for(self, whole: SimpleNamespace) -> None:
         readers = gateway.Reader.__subclasses__()

@@ -13,6 +13,7 @@ WRITTEN = Record(
     account="111122223333",
     read=datetime(2026, 11, 30, 12, tzinfo=UTC),
     regions={"us-west-2": record.as_data([QUOTA])},
+    unfinished={"us-west-2": ["subnets"]},
 )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.findings import Severity
 from tests.account.fake_account import ACCOUNT, REGION, FakeAccount
 from tests.account.planted import NOW, P5, SMALL, ZONE
 from tests.account.small import GROUP, GUARD, SUBNET, TABLE, TRAIN, VPC, Properties, Small, refuse
@@ -61,6 +62,23 @@ class TestQuotas:
     def test_do_not_count_the_cluster_that_is_updated(self, small: Small) -> None:
         small.runs("train", 4)
         assert small.said("quotas") == []
+
+    def test_do_not_count_a_cluster_without_a_name_that_its_stack_has_made(self, small: Small) -> None:
+        del small.cluster["ClusterName"]
+        small.runs("abc123", 4)
+        assert f"'{P5} for cluster usage' is 4" in "".join(small.said("quotas"))
+        arn = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/abc123"
+        small.has(ListStackResources=_made("Train", arn))
+        assert small.said("quotas") == []
+        small.subnet["AvailableIpAddressCount"] = 0
+        assert small.said("free addresses") == []
+
+    def test_say_which_clusters_they_count_that_failed(self, small: Small) -> None:
+        small.runs("old", 2)
+        small.runs("other", 1)
+        small.live[0]["ClusterStatus"] = "Failed"
+        (said,) = small.said("quotas")
+        assert "4 are needed and 3 are in use already, with what clusters asked for that failed (old 2): delete" in said
 
     def test_do_not_count_interfaces_of_the_cluster_that_is_updated(self, small: Small) -> None:
         small.runs("train", 4)
@@ -167,6 +185,47 @@ class TestPlans:
         (said,) = small.said("training plans")
         assert said.startswith(f"HP9035 {TRAIN}: p5, more: 5 instances on training plan 'frontier-of-the-lab', which")
 
+    @pytest.mark.parametrize(("region", "owner"), [("us-east-1", ACCOUNT), (REGION, "999988887777")])
+    def test_of_another_place_are_not_those_of_the_same_name_here(self, small: Small, region: str, owner: str) -> None:
+        arn = f"arn:aws:sagemaker:{region}:{owner}:training-plan/frontier-of-the-lab"
+        small.group["TrainingPlanArn"] = arn
+        (said,) = small.said("training plans")
+        assert said.startswith(
+            f"HP9030 {TRAIN}/p5: training plan {arn} belongs to account {owner}, {region}; the deployment goes to "
+            f"account {ACCOUNT}, {REGION} |"
+        )
+
+    def test_without_a_total_hold_what_their_only_block_holds(self, small: Small) -> None:
+        del self.plan["TotalInstanceCount"]
+        assert small.said("training plans") == []
+        (block,) = self.plan["ReservedCapacitySummaries"]
+        block["TotalInstanceCount"] = 1
+        (said,) = small.said("training plans")
+        assert said.startswith(f"HP9035 {TRAIN}/p5: p5: 4 instances on training plan")
+        self.plan["ReservedCapacitySummaries"] = [block, block]
+        (said,) = small.said("training plans")
+        assert said.startswith(f"HP9003 {TRAIN}/p5: AWS does not say how many instances training plan")
+
+    def test_in_a_state_that_nobody_knows_are_said(self, small: Small) -> None:
+        self.plan["Status"] = "Paused"
+        (said,) = small.said("training plans")
+        assert said.startswith(f"HP9003 {TRAIN}/p5: training plan 'frontier-of-the-lab' is 'Paused'")
+
+    def test_of_which_every_block_has_ended_have_ended(self, small: Small) -> None:
+        block = self.plan["ReservedCapacitySummaries"][0]
+        self.plan["ReservedCapacitySummaries"] = [{**block, "Status": "Expired"}, block]
+        assert small.said("training plans") == []
+        block["Status"] = "Expired"
+        (said,) = small.said("training plans")
+        assert said.startswith(f"HP9031 {TRAIN}/p5: ")
+        assert "(Active) has nothing left: each part is Expired |" in said
+
+    def test_whose_instances_are_out_of_order_have_none_to_give(self, small: Small) -> None:
+        self.plan.update({"AvailableInstanceCount": 3, "UnhealthyInstanceCount": 1})
+        (said,) = small.said("training plans")
+        assert said.startswith(f"HP9036 {TRAIN}/p5: ")
+        assert "has 3 of 4 instances left (1 are out of order), 4 are needed" in said
+
     def test_that_ended_are_said_once_whatever_else_is_wrong(self, small: Small) -> None:
         self.plan.update({"Status": "Expired", "TotalInstanceCount": 1, "TargetResources": ["endpoint"]})
         (said,) = small.said("training plans")
@@ -254,6 +313,11 @@ class TestWaysOut:
         assert said.startswith("HP9062")
         assert "has no endpoint for sts" in said
 
+    def test_that_aws_does_not_show_are_said(self, small: Small) -> None:
+        small.has(DescribeRouteTables={"RouteTables": []})
+        (said,) = small.said("routes and endpoints")
+        assert said.startswith(f"HP9003 {TRAIN}/p5: AWS shows no route table of {SUBNET}")
+
     def test_of_a_subnet_without_a_table_are_those_of_the_main_one(self, small: Small) -> None:
         main = {"RouteTableId": "rtb-main", "VpcId": VPC, "Associations": [{"Main": True}], "Routes": []}
         small.has(DescribeRouteTables={"RouteTables": [main]})
@@ -295,8 +359,20 @@ class TestSecurityGroups:
         assert f"aws ec2 authorize-security-group-egress --region us-west-2 --group-id {GROUP} --ip-perm" in said
 
     def test_without_efa_need_no_rule(self, small: Small) -> None:
+        small.rules[:] = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
+        small.group["InstanceType"] = SMALL
+        assert small.said("security groups") == []
+
+    def test_that_let_nothing_out_cut_nodes_off(self, small: Small) -> None:
         small.rules.clear()
         small.group["InstanceType"] = SMALL
+        (said,) = small.said("security groups")
+        assert said.startswith(f"HP9073 {TRAIN}/p5: {GROUP}: no rule lets anything out | add one: aws ec2 authorize")
+        small.group["InstanceType"] = P5
+        assert [said[:6] for said in small.said("security groups")] == ["HP9071"]
+        small.group["InstanceType"] = SMALL
+        rule = {"GroupId": GROUP, "IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
+        small.resources["Out"] = {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": rule}
         assert small.said("security groups") == []
 
     def test_may_get_the_rules_from_the_deployment(self, small: Small) -> None:
@@ -304,6 +380,15 @@ class TestSecurityGroups:
         for direction, peer in (("Ingress", "SourceSecurityGroupId"), ("Egress", "DestinationSecurityGroupId")):
             rule = {"GroupId": GROUP, "IpProtocol": "-1", peer: GROUP}
             small.resources[direction] = {"Type": f"AWS::EC2::SecurityGroup{direction}", "Properties": rule}
+        assert small.said("security groups") == []
+
+    @pytest.mark.parametrize("other", [{"Ref": "Guard"}, {"Fn::GetAtt": ["Nodes", "GroupId"]}])
+    def test_may_let_something_out_beside_those_that_let_nothing_out(self, small: Small, other: Properties) -> None:
+        small.rules.clear()
+        small.group["InstanceType"] = SMALL
+        small.template["Parameters"] = {"Guard": {"Type": "String"}}
+        small.resources["Nodes"] = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": VPC}}
+        small.cluster["VpcConfig"]["SecurityGroupIds"].append(other)
         assert small.said("security groups") == []
 
 
@@ -349,6 +434,7 @@ class TestFileSystems:
             ({"Ipv6Ranges": [{"CidrIpv6": "::/0"}]}, "988 and 1018-1023"),
             ({"UserIdGroupPairs": [{"GroupId": GROUP}], "ToPort": 988}, "1018-1023"),
             ({"UserIdGroupPairs": [{"GroupId": GROUP}], "FromPort": 1018}, "988"),
+            ({"UserIdGroupPairs": [{"GroupId": GROUP}], "ToPort": 1018}, "1018-1023"),
             ({"UserIdGroupPairs": [{"GroupId": GROUP}], "IpProtocol": "udp"}, "988 and 1018-1023"),
         ],
     )
@@ -364,6 +450,64 @@ class TestFileSystems:
         rule = {"GroupId": GUARD, "IpProtocol": "tcp", "SourceSecurityGroupId": GROUP}
         small.resources["Rule"] = {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": rule}
         assert small.said("file systems") == []
+
+    def test_let_nodes_in_on_every_port_of_a_span(self, small: Small) -> None:
+        peer = {"IpProtocol": "tcp", "UserIdGroupPairs": [{"GroupId": GROUP}]}
+        self.guard += [{**peer, "FromPort": low, "ToPort": high} for low, high in ((988, 1018), (1020, 1023))]
+        (said,) = small.said("file systems")
+        assert f"does not let {GROUP} in on TCP 1018-1023" in said
+        self.guard.append({**peer, "FromPort": 1019, "ToPort": 1019})
+        assert small.said("file systems") == []
+
+    @pytest.fixture
+    def made(self, small: Small) -> dict[str, Any]:
+        """The deployment makes the security group of the nodes."""
+        made = {"Fn::GetAtt": ["Nodes", "GroupId"]}
+        small.resources["Nodes"] = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": VPC}}
+        small.cluster["VpcConfig"]["SecurityGroupIds"] = [made]
+        return made
+
+    @pytest.mark.usefixtures("made")
+    def test_that_nobody_opens_keep_nodes_out_whose_group_the_deployment_makes(self, small: Small) -> None:
+        (said,) = small.said("file systems")
+        assert said.startswith(
+            f"HP9083 {TRAIN}/p5: {GUARD} of fs-0123456789abcdef0 does not let Train/Nodes in on TCP 988 and 1018-1023 |"
+        )
+        self.guard.append({"IpProtocol": "-1", "IpRanges": [{"CidrIp": "10.1.0.0/16"}]})
+        assert small.said("file systems") == []
+
+    @pytest.mark.parametrize("guard", [GUARD, {"Fn::ImportValue": "guard"}, {"Ref": "Guard"}])
+    def test_may_be_opened_by_the_deployment_for_a_group_that_it_makes(
+        self, small: Small, made: dict[str, Any], guard: object
+    ) -> None:
+        small.template["Parameters"] = {"Guard": {"Type": "String"}}
+        rule = {"GroupId": guard, "IpProtocol": "tcp", "SourceSecurityGroupId": made}
+        small.resources["Rule"] = {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": rule}
+        assert small.said("file systems") == []
+
+    def test_are_not_opened_by_a_rule_of_or_for_another_group(self, small: Small, made: dict[str, Any]) -> None:
+        rule = {"GroupId": made, "IpProtocol": "tcp", "SourceSecurityGroupId": made}
+        small.resources["Rule"] = {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": rule}
+        small.resources["Others"] = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": VPC}}
+        others = {"GroupId": GUARD, "IpProtocol": "tcp", "SourceSecurityGroupId": {"Fn::GetAtt": ["Others", "GroupId"]}}
+        small.resources["Second"] = {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": others}
+        assert [said[:6] for said in small.said("file systems")] == ["HP9083"]
+
+    def test_may_be_open_to_nodes_of_which_only_the_deployment_knows_the_place(self, small: Small) -> None:
+        small.template["Parameters"] = {"Hidden": {"Type": "String"}}
+        small.cluster["VpcConfig"]["SecurityGroupIds"].append({"Ref": "Hidden"})
+        assert small.said("file systems") == []
+        small.cluster["VpcConfig"] = {"SecurityGroupIds": [GROUP], "Subnets": [{"Ref": "Hidden"}]}
+        assert [said[:6] for said in small.said("file systems")] == ["HP9083"]
+        self.guard.append({"IpProtocol": "-1", "IpRanges": [{"CidrIp": "10.0.0.0/8"}]})
+        assert small.said("file systems") == []
+
+    def test_whose_groups_aws_does_not_show_are_said(self, small: Small) -> None:
+        small.has(DescribeNetworkInterfaces={"NetworkInterfaces": []})
+        (said,) = small.said("file systems")
+        assert said.startswith(f"HP9003 {TRAIN}/p5: AWS shows no security group of fs-0123456789abcdef0")
+        self.system["NetworkInterfaceIds"] = []
+        assert [said[:6] for said in small.said("file systems")] == ["HP9003"]
 
     def test_of_another_kind_are_not_mounted(self, small: Small) -> None:
         self.system["FileSystemType"] = "OPENZFS"
@@ -404,6 +548,18 @@ class TestEks:
         small.resources["Agent"] = {"Type": "AWS::EKS::Addon", "Properties": addon}
         assert small.said("EKS clusters") == []
 
+    @pytest.mark.parametrize(("region", "owner"), [("eu-west-1", ACCOUNT), (REGION, "999988887777")])
+    def test_of_another_place_is_not_the_one_of_the_same_name_here(self, small: Small, region: str, owner: str) -> None:
+        small.cluster["Orchestrator"]["Eks"]["ClusterArn"] = f"arn:aws:eks:{region}:{owner}:cluster/research"
+        (said,) = small.said("EKS clusters")
+        assert said.startswith(f"HP9090 {TRAIN}: EKS cluster research is in account {owner}, {region}; the deployment")
+
+    def test_of_which_aws_says_half_is_said(self, small: Small) -> None:
+        del self.live["resourcesVpcConfig"], self.live["version"]
+        vpc, version = sorted(small.said("EKS clusters"))
+        assert vpc.startswith(f"HP9003 {TRAIN}: AWS does not say in which VPC EKS cluster research is")
+        assert version.startswith(f"HP9003 {TRAIN}: AWS does not say which version of Kubernetes EKS cluster research")
+
     def test_that_says_nothing_of_its_mode_has_the_old_one(self, small: Small) -> None:
         del self.live["accessConfig"]
         (said,) = small.said("EKS clusters")
@@ -441,6 +597,10 @@ class TestStacks:
                 "aws cloudformation continue-update-rollback --region us-west-2 --stack-name Train",
             ),
             ("UPDATE_FAILED", "aws cloudformation rollback-stack --region us-west-2 --stack-name Train"),
+            (
+                "IMPORT_ROLLBACK_FAILED",
+                "aws cloudformation describe-stack-events --region us-west-2 --stack-name Train",
+            ),
         ],
     )
     def test_that_failed_say_what_gets_them_out(self, small: Small, status: str, command: str) -> None:
@@ -455,6 +615,48 @@ class TestStacks:
         )
 
 
+UNDECIDED = "values that only the deployment knows"
+
+
+class TestUndecided:
+    def test_is_nothing_where_all_is_written_out_or_made(self, small: Small) -> None:
+        small.on_plan()
+        assert small.said(UNDECIDED) == []
+        small.resources["Nodes"] = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": VPC}}
+        small.cluster["VpcConfig"]["SecurityGroupIds"] = [{"Fn::GetAtt": ["Nodes", "GroupId"]}]
+        assert small.said(UNDECIDED) == []
+
+    def test_names_are_all_that_was_not_looked_at(self, small: Small) -> None:
+        small.template["Parameters"] = {name: {"Type": "String"} for name in ("Net", "Guard", "Plan", "Eks")}
+        small.cluster["VpcConfig"] = {"Subnets": [{"Ref": "Net"}], "SecurityGroupIds": [{"Ref": "Guard"}]}
+        small.group["TrainingPlanArn"] = {"Ref": "Plan"}
+        small.group["InstanceStorageConfigs"] = [{"FsxLustreConfig": {"DnsName": {"Ref": "Net"}, "MountName": "x"}}]
+        small.cluster["Orchestrator"] = {"Eks": {"ClusterArn": {"Ref": "Eks"}}}
+        said = small.said(UNDECIDED)
+        assert {each[:6] for each in said} == {"HP9003"}
+        assert [each.split(" knows ")[1].split(" of p5")[0].split(":")[0].split(" (")[0] for each in said] == [
+            "the EKS cluster",
+            "mounted file systems",
+            "security groups",
+            "subnets",
+            "the training plan or kind of capacity",
+        ]
+
+    @pytest.mark.parametrize("given", [{"Fn::Split": [",", {"Ref": "Nets"}]}, {"Ref": "Nets"}])
+    def test_are_whole_lists_too(self, small: Small, given: object) -> None:
+        small.template["Parameters"] = {"Nets": {"Type": "CommaDelimitedList"}}
+        small.cluster["VpcConfig"]["Subnets"] = given
+        assert len(small.said(UNDECIDED)) == 1
+
+    def test_of_several_groups_are_said_once(self, small: Small) -> None:
+        small.template["Parameters"] = {"Net": {"Type": "String"}}
+        small.cluster["VpcConfig"]["Subnets"] = [{"Ref": "Net"}]
+        small.cluster["InstanceGroups"].append({**small.group, "InstanceGroupName": "more"})
+        (said,) = small.said(UNDECIDED)
+        assert said.startswith(f"HP9003 {TRAIN}: only the deployment knows subnets")
+        assert "of p5, more: not looked at" in said
+
+
 class TestNames:
     def test_of_what_this_stack_has_made_are_its_own(self, small: Small) -> None:
         small.runs("train", 4)
@@ -462,11 +664,12 @@ class TestNames:
         small.has(ListStackResources=_made("Train", "train"))
         assert small.said("cluster names") == []
 
-    def test_of_buckets_may_be_somebody_elses(self, small: Small) -> None:
+    def test_of_buckets_that_may_be_somebody_elses_are_a_missing_permission(self, small: Small) -> None:
         small.resources["Data"] = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "sagemaker-data"}}
         small.has(HeadBucket=lambda _: refuse("403"))
-        (said,) = small.said("bucket names")
-        assert "bucket sagemaker-data belongs to somebody else, or s3:ListBucket is missing for it" in said
+        (found,) = small.look("bucket names").findings
+        assert (found.rule, found.severity) == ("HP9001", Severity.WARNING)
+        assert found.message.startswith("s3:ListBucket is not allowed for bucket sagemaker-data: it is there")
 
     def test_that_cloudformation_makes_are_never_taken(self, small: Small) -> None:
         small.resources["Data"] = {"Type": "AWS::S3::Bucket"}

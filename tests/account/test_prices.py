@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,47 @@ class TestWhatIsLeftOut:
         found = look_up(aws)
         assert of(found, "lustre") == {"PERSISTENT_2 SSD 125": 0.145}
         assert found.unclear == ("lustre PERSISTENT_2 SSD 500",)
+
+    @pytest.mark.parametrize("usd", ["NaN", "Infinity", "-5", "abc"])
+    def test_a_price_that_is_no_amount_of_money(self, aws: PriceListStub, usd: str) -> None:
+        aws.has_region("us-west-2", sagemaker=(product("USW2-Cluster:ml.p5.48xlarge", usd),))
+        found = look_up(aws)
+        assert (found.lists, found.unclear) == ((), ("hyperpod ml.p5.48xlarge",))
+
+    @pytest.mark.parametrize("unit", ["Month", "Quantity", ""])
+    def test_a_price_of_another_unit(self, aws: PriceListStub, unit: str) -> None:
+        aws.has_region("us-west-2", sagemaker=(product("USW2-Cluster:ml.p5.48xlarge", "55", unit=unit),))
+        found = look_up(aws)
+        assert (found.lists, found.unclear) == ((), ("hyperpod ml.p5.48xlarge",))
+
+    @pytest.mark.parametrize("other", ["0", "77"])
+    def test_two_terms_that_price_the_same_amount(self, aws: PriceListStub, other: str) -> None:
+        several = product("USW2-Cluster:ml.p5.48xlarge", "55")
+        dimension = {"unit": "Hrs", "beginRange": "0", "pricePerUnit": {"USD": other}}
+        several["terms"]["OnDemand"]["SKU.OTHER"] = {"priceDimensions": {"x": dimension}}
+        aws.has_region("us-west-2", sagemaker=(several,))
+        found = look_up(aws)
+        assert (found.lists, found.unclear) == ((), ("hyperpod ml.p5.48xlarge",))
+
+    def test_one_doubtful_row_takes_the_price_of_another_with_it(self, aws: PriceListStub) -> None:
+        aws.has_region("us-west-2", sagemaker=(P5, product("USW2-Cluster:ml.p5.48xlarge", "abc")))
+        assert of(look_up(aws), "hyperpod") == {}
+
+    def test_rows_that_are_none_do_not_end_it(self, aws: PriceListStub) -> None:
+        odd: tuple[Any, ...] = (
+            {},
+            [],
+            "x",
+            {"product": None},
+            {"product": {"attributes": {}}, "terms": {"OnDemand": []}},
+        )
+        aws.has_region("us-west-2", sagemaker=(*odd, P5))
+        assert of(look_up(aws), "hyperpod") == {"ml.p5.48xlarge": 66.048}
+
+    def test_the_first_tier_counts_in_whatever_order_they_come(self, aws: PriceListStub) -> None:
+        samples = product("USW2-AMP:MetricSampleCount", ("2000", "0.00000003"), ("0", "0.00000009"))
+        aws.has_region("us-west-2", metrics=(samples,))
+        assert of(look_up(aws), "prometheus") == {"MetricSampleCount": 0.00000009}
 
     def test_the_same_price_twice_is_one_price(self, aws: PriceListStub) -> None:
         aws.has_region("us-west-2", sagemaker=(P5, P5))

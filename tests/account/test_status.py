@@ -61,6 +61,11 @@ class TestReady:
         account.has(group("p5", 1), group("g6", 8, Status="Degraded"), nodes={"p5": ["Running"]})
         assert status.look(account.gateway, "Frontier", {"p5": 1}).problem is None
 
+    def test_nodes_of_a_group_that_nobody_waits_for_are_no_spares(self, account: Account) -> None:
+        account.has(group("p5", 4), nodes={"p5": ["Running"] * 4})
+        (seen,) = status.look(account.gateway, "Frontier", {"p5": 0}).groups
+        assert (seen.spares, seen.spares_left) == (None, None)
+
     def test_nobody_may_want_a_group_to_have_none(self, account: Account) -> None:
         account.has(group("p5", 4))
         assert status.look(account.gateway, "Frontier", {"p5": 0}).problem is None

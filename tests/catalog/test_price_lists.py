@@ -43,6 +43,10 @@ class TestParse:
             ({**ENTRY, "region": "Oregon"}, "'region' is 'Oregon'; use a Region such as us-west-2"),
             ({**ENTRY, "source": " "}, "must have 'source', a text that is not empty"),
             ({**ENTRY, "as_of": 2026}, "must have 'as_of', a text that is not empty"),
+            ({**ENTRY, "as_of": "yesterday"}, "'as_of' is 'yesterday'; use a day such as 2026-11-01, or a month"),
+            ({**ENTRY, "as_of": "2026-13"}, "'as_of' is '2026-13'; use a day such as 2026-11-01, or a month"),
+            ({**ENTRY, "as_of": "20261101"}, "'as_of' is '20261101'; use a day such as 2026-11-01, or a month"),
+            (ENTRY, "prices[0] has a price of 'ml.p5.48xlarge' in us-west-2 too; leave one"),
             ({**ENTRY, "usd": {}}, "must have 'usd', an object of prices by what is priced"),
             ({**ENTRY, "usd": {"a": "49.50"}}, "the price of 'a' is '49.50'; use US dollars, such as 49.50"),
             ({**ENTRY, "usd": {"a": -1}}, "the price of 'a' is -1; use US dollars, such as 49.50"),
@@ -53,6 +57,14 @@ class TestParse:
         with pytest.raises(UnreadablePrices) as error:
             parsed(ENTRY, entry)
         assert str(error.value) == f"mine.json: prices[1]: {said}"
+
+    def test_a_month_is_enough_and_two_lists_of_a_kind_may_price_different_things(self) -> None:
+        assert len(parsed(ENTRY, {**ENTRY, "as_of": "2026-11", "usd": {"ml.p4d.24xlarge": 20.0}})) == 2
+
+    def test_a_key_that_stands_twice_in_an_object_is_refused(self) -> None:
+        text = json.dumps({"prices": [ENTRY]}).replace('"ml.p5.48xlarge": 49.5', '"a": 1, "a": 2')
+        with pytest.raises(UnreadablePrices, match="an object has 'a' twice"):
+            price_lists.parse(text, "mine.json")
 
     def test_not_a_number_is_no_price(self) -> None:
         text = json.dumps({"prices": [{**ENTRY, "usd": {"a": float("nan")}}]})

@@ -152,11 +152,53 @@ class TestWhatItCouldNotSee:
         assert (macro["file"], macro["line"]) == ("train.yaml", len(loop.splitlines()))
 
     def test_a_file_of_a_folder_that_is_no_template_is_named(self, run: Run, tmp_path: Path) -> None:
-        (tmp_path / "package.json").write_text('{"name": "x"}')
+        (tmp_path / "package.json").write_text('{"name": "x"}')  # no word of clusters: nobody takes it for one
+        (tmp_path / "describe.json").write_text('{"ClusterArn": "x", "ClusterStatus": "InService"}')
         found = run("check", ".", "--format", "json", train_yaml=CLUSTER).data["findings"]
         (skipped,) = [item for item in found if item["rule"] == "HP0103"]
-        assert (skipped["severity"], skipped["path"], skipped["file"]) == ("warning", "package.json", "package.json")
-        assert skipped["message"].startswith("not checked: this file is neither a CloudFormation template")
+        assert (skipped["severity"], skipped["path"], skipped["file"]) == ("warning", "describe.json", "describe.json")
+        assert skipped["message"].startswith("not checked: this file is what `describe-cluster` prints")
+
+    def test_a_template_in_a_sub_folder_is_named_unless_it_is_nobodys(self, run: Run, tmp_path: Path) -> None:
+        for folder in ("deep/er", "node_modules/x", ".hidden"):
+            (tmp_path / folder).mkdir(parents=True)
+            (tmp_path / folder / "net.yaml").write_text("Resources: {}\n")
+        found = run("check", ".", "--format", "json", train_yaml=CLUSTER).data["findings"]
+        said = [(item["path"], item["message"]) for item in found if item["rule"] == "HP0103"]
+        assert said == [("deep/er", "not checked: this sub-folder has 1 template (net.yaml)")]
+
+
+CONDITIONAL = (
+    "Parameters: {Env: {Type: String, AllowedValues: [dev, prod], Default: dev}}\n"
+    "Conditions: {Prod: !Equals [!Ref Env, prod]}\n"
+    + CLUSTER.replace("SageMaker::Cluster", "SageMaker::Cluster\n    Condition: Prod")
+)
+
+
+class TestParameters:
+    def test_a_cluster_that_the_defaults_leave_out_is_not_taken_for_checked(self, run: Run) -> None:
+        result = run("check", "t.yaml", "--format", "json", t_yaml=CONDITIONAL)
+        (found,) = [item for item in result.data["findings"] if item["rule"] == "HP0102"]
+        assert found["message"] == "not checked: the condition Prod (Env = 'dev') leaves this cluster out"
+        assert "no AWS::SageMaker::Cluster" not in result.err
+
+    @pytest.mark.parametrize(
+        "form", ['[{"ParameterKey": "Env", "ParameterValue": "prod"}]', '{"Parameters": {"Env": "prod"}}']
+    )
+    def test_given_ones_decide_conditions(self, run: Run, tmp_path: Path, form: str) -> None:
+        (tmp_path / "given.txt").write_text(form)
+        for option in (("--parameter", "Env=prod"), ("--parameters", "given.txt")):
+            result = run("check", "t.yaml", *option, "--format", "json", t_yaml=CONDITIONAL)
+            assert "HP0102" not in result.out
+            assert result.err == ""
+
+    @pytest.mark.parametrize(
+        ("given", "said"), [("Env=test", "the template allows dev, prod"), ("Evn=prod", "there are: Env")]
+    )
+    def test_that_no_template_takes_are_refused(self, run: Run, given: str, said: str) -> None:
+        result = run("check", "t.yaml", "--parameter", given, t_yaml=CONDITIONAL)
+        assert result.code == 2
+        assert said in result.err
 
 
 class TestTheTemplateOfAws:

@@ -47,6 +47,19 @@ class TestExecution:
         written = json.loads(Path("out/policies/execution.json").read_text())
         assert written["Statement"]
 
+    def test_parts_of_an_earlier_run_are_removed_and_other_files_are_not(self, run: Run) -> None:
+        folder = Path("out")
+        folder.mkdir()
+        for name in ("execution-9.json", "execution-notes.json", "operator-9.json"):
+            (folder / name).write_text("{}")
+        result = run("policy", "train.yaml", "--output", "out", train_yaml=CLUSTER)
+        assert sorted(each.name for each in folder.iterdir()) == [
+            "execution-notes.json",
+            "execution.json",
+            "operator-9.json",
+        ]
+        assert "removed out/execution-9.json, of an earlier run" in result.err
+
     def test_a_type_without_known_permissions_is_exit_1_and_said(self, run: Run) -> None:
         result = run("policy", "w.yaml", w_yaml=UNKNOWN)
         assert result.code == 1

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from hyperpod_constructs.account import gateway, preflight as checks
 from hyperpod_constructs.account.preflight import Check, Context
+from hyperpod_constructs.cli import files
 from tests.account.fake_account import ACCOUNT, REGION, FakeAccount, Refused
 from tests.cli.conftest import CLUSTER, Run, assembly
 
@@ -196,15 +198,38 @@ class TestBadInput:
         assert (result.code, result.out) == (1, "")
         assert "was refused by its own checks" in result.err
 
-    @pytest.mark.usefixtures("account")
-    def test_of_a_file_to_write_is_exit_2(self, run: Run, tmp_path: Path) -> None:
+    def test_of_a_file_to_write_is_exit_2_before_aws_is_asked(
+        self, run: Run, account: FakeAccount, tmp_path: Path
+    ) -> None:
         (tmp_path / "folder").mkdir()
-        result = run("preflight", "train.yaml", *ON_REGION, "--write", "folder", train_yaml=CLUSTER)
-        assert (result.code, result.out) == (2, "")
-        assert "hyperpod: folder: " in result.err
+        for file in ("folder", "", "train.yaml/facts.json"):
+            account.called.clear()
+            result = run("preflight", "train.yaml", *ON_REGION, "--write", file, train_yaml=CLUSTER)
+            assert (result.code, result.out, account.called) == (2, "", [])
+            assert result.err.startswith(f"""hyperpod: {file or '""'}: """)
+
+    @pytest.mark.usefixtures("account")
+    def test_of_a_file_that_fails_late_takes_no_finding_away(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device", "facts.json")
+
+        monkeypatch.setattr(files, "write", fail)
+        result = run("preflight", "train.yaml", *ON_REGION, "--write", "facts.json", train_yaml=CLUSTER)
+        assert (result.code, result.out[:6]) == (2, "HP9150")
+        assert "hyperpod: facts.json: No space left on device" in result.err
 
 
 class TestWhatIsWritten:
+    @pytest.mark.usefixtures("account")
+    def test_may_go_into_a_device(self, run: Run) -> None:
+        assert run("preflight", "train.yaml", *ON_REGION, "--write", "/dev/null", train_yaml=CLUSTER).code == 0
+
+    def test_says_which_checks_did_not_end(self, run: Run, account: FakeAccount) -> None:
+        account.denied.add("GetRole")
+        result = run("preflight", "train.yaml", *ON_REGION, "--write", "facts.json", train_yaml=CLUSTER)
+        assert json.loads(Path("facts.json").read_text())["unfinished"] == {REGION: ["service-linked role"]}
+        assert f"facts.json lacks what was not read in {REGION}: service-linked role" in result.err
+
     def test_is_read_by_summary(self, run: Run, account: FakeAccount, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.undo()
         monkeypatch.setattr(gateway, "sign_in", lambda **_: FakeAccount.session())
@@ -212,7 +237,7 @@ class TestWhatIsWritten:
         has_quotas(account)
         run("preflight", "train.yaml", *ON_REGION, "--write", "facts.json", train_yaml=CLUSTER)
         written = json.loads(Path("facts.json").read_text())
-        assert written.keys() == {"version", "account", "read", "regions"}
+        assert written.keys() == {"version", "account", "read", "unfinished", "regions"}
         assert (written["version"], written["account"]) == (1, ACCOUNT)
         result = run("summary", "train.yaml", *ON_REGION, "--preflight", "facts.json")
         line = next(each for each in result.out.splitlines() if "ml.p5.48xlarge for cluster usage" in each)

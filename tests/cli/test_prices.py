@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ class TestRefresh:
         assert lines[0] == "us-west-2"
         assert lines[1].split()[:2] == ["hyperpod", "1"]
         assert lines[2] == "  nothing found of: hyperpod-volumes, lustre, eks, prometheus"
-        assert lines[3] == "  several prices, so none was taken: lustre PERSISTENT_2 SSD 500"
+        assert lines[3] == "  several prices or an odd one, so none was taken: lustre PERSISTENT_2 SSD 500"
 
     def test_as_json(self, run: Run, aws: PriceListStub, cache: Path) -> None:
         aws.has_region("us-west-2", sagemaker=(P5,))
@@ -118,12 +119,43 @@ class TestBadInput:
             "hyperpod: no permission for pricing:GetProducts in us-east-1: it must be allowed. AWS says: no\n"
         )
 
-    def test_a_broken_file_is_not_overwritten(self, run: Run, cache: Path) -> None:
+    def test_a_broken_file_of_a_person_is_not_overwritten(self, run: Run) -> None:
+        Path("mine.json").write_text("{")
+        result = run("prices", "refresh", "--region", "us-west-2", "--output", "mine.json")
+        assert (result.code, Path("mine.json").read_text()) == (2, "{")
+        assert result.err.startswith("hyperpod: mine.json: is not JSON")
+
+    def test_a_broken_cache_is_written_anew(self, run: Run, aws: PriceListStub, cache: Path) -> None:
         cache.parent.mkdir(parents=True)
         cache.write_text("{")
+        aws.has_region("us-west-2", sagemaker=(P5,))
         result = run("prices", "refresh", "--region", "us-west-2")
-        assert (result.code, cache.read_text()) == (2, "{")
-        assert result.err.startswith(f"hyperpod: {cache}: is not JSON")
+        assert (result.code, len(price_files.read(cache))) == (0, 1)
+        assert f"{cache}: is not JSON" in result.err
+
+    def test_a_broken_cache_stops_cost_and_says_how_to_heal_it(self, run: Run, cache: Path) -> None:
+        cache.parent.mkdir(parents=True)
+        cache.write_text("{")
+        result = run("cost", "train.yaml", train_yaml=CLUSTER)
+        assert (result.code, result.out) == (2, "")
+        assert result.err.endswith("; `hyperpod prices refresh --region REGION` writes it anew\n")
+
+
+class TestDoubts:
+    @pytest.mark.parametrize(("as_of", "is_old"), [("2019-01", True), (f"{datetime.now(UTC):%Y-%m-%d}", False)])
+    def test_old_prices_of_a_refresh_are_said_to_be_old(self, run: Run, cache: Path, as_of: str, is_old: bool) -> None:
+        cache.parent.mkdir(parents=True)
+        cache.write_text(json.dumps({"prices": [{**PRIVATE, "as_of": as_of}]}))
+        result = run("cost", "train.yaml", "--region", "us-west-2", train_yaml=CLUSTER)
+        assert (f"prices of {cache} are as old as {as_of}: `hyperpod prices refresh" in result.err) is is_old
+
+    def test_what_may_be_misspelled_is_said(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        entry = {**PRIVATE, "region": "us-wst-2", "usd": {"ml.p5.48xlrge": 50.0, "ml.p5.48xlarge": 50.0}}
+        Path("mine.json").write_text(json.dumps({"prices": [entry]}))
+        monkeypatch.setenv(price_files.PRIVATE, "mine.json")
+        result = run("cost", "train.yaml", "--region", "us-west-2", train_yaml=CLUSTER)
+        said = [line for line in result.err.splitlines() if "spelled right" in line]
+        assert [line.split(": ")[2] for line in said] == ["prices of Region us-wst-2", "price of ml.p5.48xlrge"]
 
 
 class TestPrivatePrices:

@@ -291,6 +291,17 @@ class TestPartialPermissions:
         used = {each["name"]: each["used"] for each in run("snapshot", "Frontier").data["quotas"]}
         assert used == {USAGE: None, IN_ONE: 32, IN_ALL: None}
 
+    def test_leave_it_open_where_only_one_of_the_others_may_not_be_read(self, run: Run, world: World) -> None:
+        def described(asked: Mapping[str, Any]) -> dict[str, Any]:
+            if asked["ClusterName"] == "second":
+                raise Refused("AccessDeniedException")
+            return world.described(asked)
+
+        world.account.answers["DescribeCluster"] = described
+        result = run("snapshot", "Frontier")
+        used = {each["name"]: each["used"] for each in result.data["quotas"]}
+        assert (result.code, used) == (2, {USAGE: None, IN_ONE: 32, IN_ALL: None})
+
     def test_for_the_cluster_itself_are_one_line(self, run: Run, world: World) -> None:
         world.account.denied.add("DescribeCluster")
         result = run("snapshot", "Frontier", "--output", "snap.json")
@@ -300,6 +311,12 @@ class TestPartialPermissions:
 
 @pytest.mark.usefixtures("world")
 class TestUsage:
+    @pytest.mark.parametrize("command", ["snapshot", "status", "ssh-config", "explain"])
+    def test_a_cluster_of_another_region_is_exit_2_with_the_region_to_use(self, run: Run, command: str) -> None:
+        result = run(command, ARN.replace("us-west-2", "us-east-1"))
+        assert (result.code, result.out) == (2, "")
+        assert result.err.endswith("us-west-2 was asked: use --region us-east-1\n")
+
     def test_no_such_cluster_is_exit_2(self, run: Run) -> None:
         result = run("snapshot", "Missing")
         assert (result.code, result.out) == (2, "")

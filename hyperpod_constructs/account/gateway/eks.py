@@ -20,18 +20,20 @@ class LiveEksCluster:
         status: For example ACTIVE, CREATING, FAILED.
         version: Kubernetes minor such as `1.33`.
         authentication: API, API_AND_CONFIG_MAP or CONFIG_MAP.
-        vpc: Id of its VPC.
+        vpc: Id of its VPC; `None` where AWS does not say.
         security_group: Id of the security group that EKS made for it.
         addons: Version by name of each add-on.
+        states: State by name of each add-on, for example ACTIVE, DEGRADED; empty where AWS does not say.
     """
 
     name: str
     status: str
     version: str
     authentication: str
-    vpc: str
+    vpc: str | None
     security_group: str | None
     addons: Mapping[str, str]
+    states: Mapping[str, str]
 
 
 class Eks(Reader):
@@ -55,7 +57,7 @@ class Eks(Reader):
         cluster = self._read("DescribeCluster", of=what, name=name)["cluster"]
         network = cluster.get("resourcesVpcConfig", {})
         addons = {
-            addon: self._read("DescribeAddon", clusterName=name, addonName=addon)["addon"].get("addonVersion", "")
+            addon: self._read("DescribeAddon", clusterName=name, addonName=addon)["addon"]
             for addon in self._pages("ListAddons", "addons", of=what, clusterName=name)
         }
         return LiveEksCluster(
@@ -64,7 +66,8 @@ class Eks(Reader):
             version=cluster.get("version", ""),
             # Source: EKS user guide, access-entries: CONFIG_MAP where a request says nothing.
             authentication=cluster.get("accessConfig", {}).get("authenticationMode", "CONFIG_MAP"),
-            vpc=network.get("vpcId", ""),
+            vpc=network.get("vpcId") or None,
             security_group=network.get("clusterSecurityGroupId"),
-            addons=addons,
+            addons={addon: described.get("addonVersion", "") for addon, described in addons.items()},
+            states={addon: described.get("status", "") for addon, described in addons.items()},
         )

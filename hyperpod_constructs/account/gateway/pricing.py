@@ -7,6 +7,7 @@ model: Billing user guide, "Understanding the AWS Price List Query API".
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,6 +29,8 @@ class PricedProduct:
         attributes: What else is said of it, by name.
         usd: US dollars for one unit by the number of units from which on it applies; empty where nothing is on demand.
         unit: For example `Hrs`; empty where nothing is on demand.
+        doubtful: Whether there is more than one price or unit for the same amount, or a price that is no amount of
+            money.
         published: Day of the price list.
     """
 
@@ -35,6 +38,7 @@ class PricedProduct:
     attributes: Mapping[str, str]
     usd: Mapping[float, float]
     unit: str
+    doubtful: bool
     published: str
 
 
@@ -56,22 +60,57 @@ class Pricing(Reader):
         """
         filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in attributes.items()]
         listed = self._pages("GetProducts", "PriceList", page_size=_PER_PAGE, ServiceCode=service, Filters=filters)
-        return tuple(_product(json.loads(text)) for text in listed)
+        return tuple(_product(_row(text)) for text in listed)
+
+
+def _row(text: str) -> Mapping[str, Any]:
+    """A row of the list; an empty one where it is none."""
+    try:
+        return _object(json.loads(text))
+    except ValueError:
+        return {}
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    """An object of JSON; an empty one where the value is none."""
+    return value if isinstance(value, dict) else {}
 
 
 def _product(found: Mapping[str, Any]) -> PricedProduct:
-    attributes = found["product"]["attributes"]
-    dimensions = list(_dimensions(found.get("terms", {})))
+    attributes = _object(_object(found.get("product")).get("attributes"))
+    tiers: dict[float | None, set[float | None]] = {}
+    units = set()
+    for each in _dimensions(_object(found.get("terms"))):
+        tiers.setdefault(_amount(each.get("beginRange", 0)), set()).add(_amount(each["pricePerUnit"]["USD"]))
+        units.add(str(each.get("unit", "")))
+    certain = {
+        begin: usd
+        for begin, prices in tiers.items()
+        for usd in prices
+        if begin is not None and usd is not None and len(prices) == 1
+    }
     return PricedProduct(
-        usage_type=attributes.get("usagetype", ""),
-        attributes=attributes,
-        usd={float(each.get("beginRange", 0)): float(each["pricePerUnit"]["USD"]) for each in dimensions},
-        unit=dimensions[0].get("unit", "") if dimensions else "",
-        published=found.get("publicationDate", "")[:10],
+        usage_type=str(attributes.get("usagetype", "")),
+        attributes={name: str(value) for name, value in attributes.items()},
+        usd=certain,
+        unit=min(units, default=""),
+        doubtful=len(certain) < len(tiers) or len(units) > 1,
+        published=str(found.get("publicationDate", ""))[:10],
     )
 
 
 def _dimensions(terms: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Prices in dollars that need no commitment."""
-    for term in terms.get("OnDemand", {}).values():
-        yield from (each for each in term["priceDimensions"].values() if "USD" in each["pricePerUnit"])
+    for term in _object(terms.get("OnDemand")).values():
+        for each in _object(_object(term).get("priceDimensions")).values():
+            if "USD" in _object(_object(each).get("pricePerUnit")):
+                yield each
+
+
+def _amount(text: object) -> float | None:
+    """A number from 0 on; `None` where a text is none."""
+    try:
+        number = float(str(text))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None

@@ -18,6 +18,7 @@ from hyperpod_constructs.account.preflight import (
     security_groups as security_groups,
     stacks as stacks,
     subnets as subnets,
+    undecided as undecided,
     ways_out as ways_out,
     zones as zones,
 )

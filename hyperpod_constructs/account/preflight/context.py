@@ -30,7 +30,7 @@ from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import VpcPlacement
-from hyperpod_constructs.tokens import Unknown
+from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _R = TypeVar("_R", bound=Reader)
 _T = TypeVar("_T")
@@ -121,6 +121,17 @@ class Context:
                 made = [path for path in (*subnets, *security_groups) if path not in {*imported, *theirs}]
                 yield Placed(cluster, group, cluster.path_of(group), tuple(imported), tuple(theirs), tuple(made))
 
+    def undecided(self, placed: Placed, name: str) -> bool:
+        """Whether only the deployment knows some of the subnets or security groups of a group.
+
+        Args:
+            placed: The group.
+            name: `subnets` or `security_groups`.
+        """
+        placement = placed.cluster.placement_of(placed.group)
+        values = placement if placement is UNKNOWN else getattr(placement, name, ())
+        return values is UNKNOWN or (isinstance(values, tuple) and UNKNOWN in values)
+
     def users(self, of: Callable[[Placed], tuple[str, ...]]) -> dict[str, str]:
         """Where findings about imported things point: by id, the path of the one group or cluster that uses it.
 
@@ -144,9 +155,26 @@ class Context:
         return self.once("clusters", lambda: self.open(ClustersInUse).all())
 
     def own(self) -> dict[str, ClusterUse]:
-        """Those of the account's clusters that this deployment changes, by name."""
-        names = {cluster.name for cluster in self.clusters}
-        return {use.name: use for use in self.in_use() if use.name in names}
+        """Those of the account's clusters that this deployment changes, by the path of each in the deployment.
+
+        One whose name CloudFormation makes, or the deployment decides, is known by the stack that has made it.
+        """
+        found: dict[str, ClusterUse] = {}
+        for cluster in self.clusters:
+            ids = {cluster.name} if isinstance(cluster.name, str) else {self._id_of(cluster)}
+            live = next((use for use in self.in_use() if {use.name, use.arn} & ids), None)
+            if live:
+                found[cluster.path] = live
+        return found
+
+    def made(self, resource: Resource) -> str | None:
+        """Id of what an earlier deployment of its stack has made of a resource; `None` for nothing, or not known."""
+        stack = resource.stack.name
+        return self.made_by(stack).get(resource.logical_id) if stack else None
+
+    def _id_of(self, cluster: Cluster) -> str | None:
+        makers = (each for each in self.resources if each.path == cluster.path)
+        return next((self.made(each) for each in makers), None)
 
     def made_by(self, stack: str) -> dict[str, str]:
         """What a stack has made: id in the account by logical id; empty where there is no such stack."""

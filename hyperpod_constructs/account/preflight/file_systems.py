@@ -11,7 +11,8 @@ from typing import Final
 from hyperpod_constructs.account.gateway.ec2 import Ec2, LiveSecurityGroup
 from hyperpod_constructs.account.gateway.fsx import Fsx, LiveFileSystem
 from hyperpod_constructs.account.preflight.context import Context, Placed
-from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, rule
+from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, not_seen, rule
+from hyperpod_constructs.cloudformation.values import Reference
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.network import as_block
 from hyperpod_constructs.model.storage import Mount
@@ -144,52 +145,82 @@ def _is_near(context: Context, use: _Mounted, system: LiveFileSystem) -> Iterato
 def _is_open(context: Context, use: _Mounted, system: LiveFileSystem) -> Iterator[Said]:
     guards = context.open(Ec2).security_groups(context.open(Ec2).groups_of_interfaces(system.interfaces))
     if not guards:
+        message = f"AWS shows no security group of {system.id}, so whether it lets the nodes in was not looked at"
+        yield not_seen(use.path, message, f"look: aws fsx describe-file-systems --file-system-ids {system.id}")
         return
     ports = _PORTS[use.mount.kind]
     for placed in use.groups:
-        if not placed.security_groups or any(context.deployment.security_group(path) for path in placed.made):
-            continue  # rules for a group that the deployment makes are the deployment's to add
+        if context.undecided(placed, "security_groups"):
+            continue  # said elsewhere: what is not known may be let in
         shut = [
             f"{low}" if low == high else f"{low}-{high}"
             for low, high in ports
-            if not all(_lets_in(context, guards, placed, port) for port in (low, high))
+            if not all(_lets_in(context, guards, placed, port) for port in range(low, high + 1))
         ]
-        if shut:
-            guard, node = min(guards), placed.security_groups[0]
-            commands = "; ".join(
-                f"aws ec2 authorize-security-group-ingress --region {context.region} --group-id {guard} "
-                f"--protocol tcp --port {span} --source-group {node}"
-                for span in shut
-            )
-            yield finding(
-                SHUT,
-                placed.path,
-                f"{', '.join(sorted(guards))} of {system.id} does not let {', '.join(placed.security_groups)} in on "
-                f"TCP {' and '.join(shut)}",
-                f"add a rule: {commands}",
-            )
+        if shut and (placed.security_groups or any(context.deployment.security_group(each) for each in placed.made)):
+            yield _shut(context, sorted(guards), system, placed, shut)
+
+
+def _shut(context: Context, guards: list[str], system: LiveFileSystem, placed: Placed, shut: list[str]) -> Said:
+    made = [path for path in placed.made if context.deployment.security_group(path)]
+    nodes = [*placed.security_groups, *made]
+    source = next(iter(placed.security_groups), "GROUP")
+    commands = "; ".join(
+        f"aws ec2 authorize-security-group-ingress --region {context.region} --group-id {guards[0]} "
+        f"--protocol tcp --port {span} --source-group {source}"
+        for span in shut
+    )
+    fix = f"add a rule: {commands}"
+    if not placed.security_groups:
+        fix = f"add an ingress rule to {guards[0]} for {nodes[0]} in the app, or let the subnets of the nodes in"
+    message = f"{', '.join(guards)} of {system.id} does not let {', '.join(nodes)} in on TCP {' and '.join(shut)}"
+    return finding(SHUT, placed.path, message, fix)
 
 
 def _lets_in(context: Context, guards: dict[str, LiveSecurityGroup], placed: Placed, port: int) -> bool:
-    """Whether any group of a file system lets nodes in, by group, by block, or by a prefix list, which is not read."""
-    there = context.subnets()
-    nodes = [IPv4Network(there[each].cidr) for each in placed.subnets if each in there]
+    """Whether any group of a file system lets nodes in, by group, by block, or by a prefix list, which is not read.
+
+    Where the block of a subnet is not known, any rule for a block may let its nodes in.
+    """
+    nodes = _blocks(context, placed)
     for each in (each for guard in guards.values() for each in guard.rules):
         if each.direction != "ingress" or not each.covers("tcp", port):
             continue
         if each.group in placed.security_groups or each.prefix_list:
             return True
         peers = as_block(each.cidr)
-        if peers and nodes and all(block.subnet_of(peers) for block in nodes):
+        if peers and (nodes is None or all(block.subnet_of(peers) for block in nodes)):
             return True
     return any(_adds(context, guard, placed) for guard in guards)
 
 
+def _blocks(context: Context, placed: Placed) -> list[IPv4Network] | None:
+    """Blocks of the subnets of a group; `None` where one is not known."""
+    if context.undecided(placed, "subnets"):
+        return None
+    there = context.subnets()
+    live = [as_block(there[each].cidr) if each in there else None for each in placed.subnets]
+    made = [as_block(subnet.cidr) for path in placed.made if (subnet := context.deployment.subnet(path))]
+    known = [block for block in (*live, *made) if block is not None]
+    return known if known and len(known) == len(live) + len(made) else None
+
+
 def _adds(context: Context, guard: str, placed: Placed) -> bool:
-    """Whether the deployment adds a rule to a group of the file system itself."""
+    """Whether the deployment adds a rule to a group of the file system itself, or may: what is not known may be."""
     for each in context.resources:
-        if each.type == "AWS::EC2::SecurityGroupIngress" and isinstance(each.properties, dict):
-            source = each.properties.get("SourceSecurityGroupId")
-            if each.properties.get("GroupId") == guard and source in placed.security_groups:
-                return True
+        if each.type != "AWS::EC2::SecurityGroupIngress" or not isinstance(each.properties, dict):
+            continue
+        group, source = (_group(context, each.properties.get(key)) for key in ("GroupId", "SourceSecurityGroupId"))
+        if group in {guard, None} and (source is None or source in {*placed.security_groups, *placed.made}):
+            return True
     return False
+
+
+def _group(context: Context, value: object) -> str | None:
+    """A security group by id, or by path where the deployment makes it; `None` where it is not known, or none."""
+    if isinstance(value, Reference):
+        made = (
+            each for each in context.resources if (each.stack.id, each.logical_id) == (value.stack, value.logical_id)
+        )
+        return next((each.path for each in made if each.type == "AWS::EC2::SecurityGroup"), None)
+    return value if isinstance(value, str) else None

@@ -8,7 +8,7 @@ from typing import Final
 
 from hyperpod_constructs.account.gateway.eks import Eks as EksReader, LiveEksCluster
 from hyperpod_constructs.account.preflight.context import Context
-from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, rule
+from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, not_seen, rule
 from hyperpod_constructs.errors import NotInAccount
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Cluster
@@ -16,6 +16,7 @@ from hyperpod_constructs.model.orchestration import Eks
 
 _ARN: Final = re.compile(r"arn:[^:]+:eks:(?P<region>[^:]+):(?P<account>\d{12}):cluster/(?P<name>.+)")
 _SOURCE = "SageMaker developer guide, sagemaker-hyperpod-eks-prerequisites (October 2026)"
+_UNHEALTHY: Final = {"CREATE_FAILED", "DEGRADED", "DELETING", "DELETE_FAILED", "UPDATE_FAILED"}
 _OLDEST, _NEWEST = (1, 30), (1, 35)
 _CNI: Final = "vpc-cni"
 _OLDEST_CNI = (1, 18, 3)
@@ -26,7 +27,7 @@ ABSENT = rule(
     "HP9090",
     Severity.ERROR,
     title="Imported EKS cluster does not exist in the account and Region",
-    because="HyperPod attaches its nodes to an EKS cluster that is there already",
+    because="HyperPod attaches its nodes to an EKS cluster of the same account and Region that is there already",
     source="EKS API, DescribeCluster",
 )
 NOT_ACTIVE = rule(
@@ -72,6 +73,13 @@ OLD_CNI = rule(
     because="HyperPod documents version 1.18.3 as the oldest that works with its nodes",
     source=_SOURCE,
 )
+ADDON_FAILS = rule(
+    "HP9097",
+    Severity.WARNING,
+    title="Add-on of the imported EKS cluster that nodes need does not work",
+    because="pods on new nodes get no addresses or no roles where it fails on them too",
+    source="EKS API, AddonStatus",
+)
 
 
 @check("EKS clusters")
@@ -80,6 +88,13 @@ def eks_clusters_take_nodes(context: Context) -> Iterator[Said]:
         eks = cluster.orchestrator
         match = _ARN.fullmatch(eks.cluster) if isinstance(eks, Eks) and isinstance(eks.cluster, str) else None
         if match is None:
+            continue
+        if (match["account"], match["region"]) != (context.account, context.region):
+            message = (
+                f"EKS cluster {match['name']} is in account {match['account']}, {match['region']}; the deployment goes "
+                f"to account {context.account}, {context.region}"
+            )
+            yield finding(ABSENT, cluster.path, message, "use an EKS cluster of the same account and Region")
             continue
         try:
             live = context.open(EksReader).cluster(match["name"])
@@ -102,7 +117,11 @@ def eks_clusters_take_nodes(context: Context) -> Iterator[Said]:
 
 def _fits(context: Context, cluster: Cluster, live: LiveEksCluster) -> Iterator[Said]:
     version = _numbers(live.version)
-    if version and not _OLDEST <= version[:2] <= _NEWEST:
+    describe = f"aws eks describe-cluster --region {context.region} --name {live.name}"
+    if not version:
+        message = f"AWS does not say which version of Kubernetes EKS cluster {live.name} has"
+        yield not_seen(cluster.path, message, f"look: {describe}")
+    elif not _OLDEST <= version[:2] <= _NEWEST:
         message = f"EKS cluster {live.name} has Kubernetes {live.version}; HyperPod documents 1.30 to 1.35"
         yield finding(VERSION, cluster.path, message, "use 1.32 to 1.35, which the add-ons take too")
     update = f"--region {context.region} --name {live.name}"
@@ -115,7 +134,10 @@ def _fits(context: Context, cluster: Cluster, live: LiveEksCluster) -> Iterator[
             f"{update} --access-config authenticationMode=API_AND_CONFIG_MAP",
         )
     vpcs = {vpc for placed in context.placed() if placed.cluster == cluster for vpc in context.vpcs_of(placed)}
-    if elsewhere := sorted(vpcs - {live.vpc}):
+    if live.vpc is None:
+        message = f"AWS does not say in which VPC EKS cluster {live.name} is"
+        yield not_seen(cluster.path, message, f"look, and compare with the VPC of the nodes: {describe}")
+    elif elsewhere := sorted(vpcs - {live.vpc}):
         message = f"EKS cluster {live.name} is in {live.vpc}, the nodes in {', '.join(elsewhere)}"
         yield finding(OTHER_VPC, cluster.path, message, f"use private subnets of {live.vpc}")
 
@@ -129,6 +151,13 @@ def _has_addons(context: Context, cluster: Cluster, live: LiveEksCluster) -> Ite
         )
         message = f"EKS cluster {live.name} has no add-on {' and no '.join(missing)}"
         yield finding(ADDONS, cluster.path, message, f"add them, unless they were installed otherwise: {commands}")
+    for name in _NEEDED:
+        if (state := live.states.get(name, "")) in _UNHEALTHY:
+            describe = (
+                f"aws eks describe-addon --region {context.region} --cluster-name {live.name} --addon-name {name}"
+            )
+            message = f"add-on {name} of EKS cluster {live.name} is {state}"
+            yield finding(ADDON_FAILS, cluster.path, message, f"mend what its health says: {describe}")
     version = live.addons.get(_CNI, "")
     if (numbers := _numbers(version)) and numbers < _OLDEST_CNI:
         message = f"add-on {_CNI} of EKS cluster {live.name} is {version}; the oldest that works is 1.18.3"

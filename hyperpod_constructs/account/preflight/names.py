@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hyperpod_constructs.account.gateway.names import Buckets, Roles
 from hyperpod_constructs.account.preflight.context import Context
 from hyperpod_constructs.account.preflight.registry import Said, check, finding, rule
+from hyperpod_constructs.account.preflight.runner import NOT_ALLOWED
 from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.rules import Rule
@@ -56,9 +57,9 @@ NO_SERVICE_ROLE = rule(
 def cluster_names_are_free(context: Context) -> Iterator[Said]:
     makers = {each.path: each for each in context.resources if each.type == "AWS::SageMaker::Cluster"}
     for cluster in context.clusters:
-        live = context.own().get(str(cluster.name))
+        live = context.own().get(cluster.path)
         maker = makers.get(cluster.path)
-        if live is None or (maker and _made(context, maker) in {live.name, live.arn}):
+        if live is None or (maker and context.made(maker) in {live.name, live.arn}):
             continue
         what = f"cluster {live.name} ({live.status}) is in {context.region} already"
         fix = "use another name, or delete that cluster once nobody needs it"
@@ -74,8 +75,13 @@ def bucket_names_are_free(context: Context) -> Iterator[Said]:
             fix = "use another name, or import the bucket"
             yield _taken(BUCKET_TAKEN, each, f"bucket {name} is there already", fix)
         elif who == "others":
-            message = f"bucket {name} belongs to somebody else, or s3:ListBucket is missing for it"
-            yield finding(BUCKET_TAKEN, each.path, message, "use another name")
+            yield finding(
+                NOT_ALLOWED,
+                each.path,
+                f"s3:ListBucket is not allowed for bucket {name}: it is there, and whether it belongs to somebody else "
+                "was not seen",
+                "use another name, unless it is yours: a stack that did not make it cannot create it",
+            )
 
 
 @check("role names")
@@ -109,11 +115,5 @@ def _named(context: Context, kind: str, key: str) -> Iterator[tuple[Resource, st
     """Resources of a kind with a fixed name, without those that their stack has made already."""
     for each in context.resources:
         name = each.properties.get(key) if each.type == kind and isinstance(each.properties, dict) else None
-        if isinstance(name, str) and not each.conditional and _made(context, each) is None:
+        if isinstance(name, str) and not each.conditional and context.made(each) is None:
             yield each, name
-
-
-def _made(context: Context, resource: Resource) -> str | None:
-    """Id of what an earlier deployment of its stack has made of a resource."""
-    stack = resource.stack
-    return context.made_by(stack.name).get(resource.logical_id) if stack.name else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Final
 
 from hyperpod_constructs.account.gateway.plans import DescribedPlan, TrainingPlans
 from hyperpod_constructs.account.preflight.context import Context, Placed
-from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, rule
+from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, not_seen, rule
 from hyperpod_constructs.catalog import limits
 from hyperpod_constructs.errors import NotInAccount
 from hyperpod_constructs.findings import Severity
@@ -17,6 +18,9 @@ from hyperpod_constructs.model.capacity import TrainingPlan
 from hyperpod_constructs.tokens import is_token
 
 _TARGET: Final = "hyperpod-cluster"
+_ARN: Final = re.compile(r"arn:[^:]+:sagemaker:(?P<region>[^:]+):(?P<account>\d{12}):training-plan/.+")
+_OVER: Final = {"Expired", "Failed"}
+_USABLE: Final = {"Active", "Scheduled"}
 _SOURCE = "SageMaker developer guide, reserve-capacity-with-training-plans and training-plan-utilization-for-hyperpod"
 
 ABSENT = rule(
@@ -64,8 +68,9 @@ COUNT = rule(
 TAKEN = rule(
     "HP9036",
     Severity.WARNING,
-    title="Others use instances of the training plan that the groups count on",
-    because="several clusters can name one plan, and the first one gets its instances",
+    title="Instances of the training plan that the groups count on are in use by others, or out of order",
+    because="several clusters can name one plan, and the first one gets its instances; those that are out of order "
+    "come once AWS has mended them",
     source="SageMaker API, DescribeTrainingPlan",
 )
 ZONE = rule(
@@ -118,6 +123,9 @@ class _Use:
 @check("training plans")
 def plans_are_what_groups_need(context: Context) -> Iterator[Said]:
     for use in _uses(context).values():
+        if elsewhere := _elsewhere(context, use):
+            yield elsewhere
+            continue
         try:
             plan = context.open(TrainingPlans).described(use.code.name)
         except NotInAccount:
@@ -141,16 +149,40 @@ def _uses(context: Context) -> dict[str, _Use]:
     for placed in context.placed():
         plan = placed.group.capacity
         if isinstance(plan, TrainingPlan) and not is_token(plan.plan):
-            uses.setdefault(plan.name, _Use(plan, [])).groups.append(placed)
+            key = plan.plan if _foreign(context, plan) else plan.name
+            uses.setdefault(key, _Use(plan, [])).groups.append(placed)
     return uses
+
+
+def _foreign(context: Context, plan: TrainingPlan) -> tuple[str, str] | None:
+    """Account and Region of a plan that its ARN puts into others than those of the deployment."""
+    match = _ARN.fullmatch(plan.plan)
+    place = (match["account"], match["region"]) if match else (context.account, context.region)
+    return None if place == (context.account, context.region) else place
+
+
+def _elsewhere(context: Context, use: _Use) -> Said | None:
+    """A plan of the same name here is another one, so it is not asked for."""
+    place = _foreign(context, use.code)
+    if place is None:
+        return None
+    message = (
+        f"training plan {use.code.plan} belongs to account {place[0]}, {place[1]}; the deployment goes to account "
+        f"{context.account}, {context.region}"
+    )
+    fix = f"name one of `hyperpod plans list --region {context.region}`, or deploy to {place[0]}, {place[1]}"
+    return finding(ABSENT, use.path, message, fix)
 
 
 def _over(context: Context, use: _Use, plan: DescribedPlan) -> Said | None:
     last = plan.ends - limits.PLAN_DRAIN if plan.ends else None
-    if plan.status not in {"Expired", "Failed"} and (last is None or context.now < last):
+    spent = bool(plan.blocks) and all(block.status in _OVER for block in plan.blocks)
+    if plan.status not in _OVER and not spent and (last is None or context.now < last):
         return None
     said = f": {plan.message}" if plan.message else ""
     how = "has failed" if plan.status == "Failed" else f"has ended: its nodes leave from {_moment(last)}"
+    if plan.status not in _OVER and spent:
+        how = f"has nothing left: each part is {' or '.join(sorted({block.status for block in plan.blocks}))}"
     message = f"training plan {plan.name!r} ({plan.status}) {how}{said}"
     fix = f"name another plan (`hyperpod plans list --region {context.region}`), or set the count of the group to 0"
     return finding(OVER, use.path, message, fix)
@@ -160,6 +192,9 @@ def _is_usable(context: Context, use: _Use, plan: DescribedPlan) -> Iterator[Sai
     if plan.status == "Pending":
         message = f"training plan {plan.name!r} is Pending{f': {plan.message}' if plan.message else ''}"
         yield finding(UNPAID, use.path, message, "deploy once it is Scheduled or Active")
+    elif plan.status not in _USABLE:
+        message = f"training plan {plan.name!r} is {plan.status!r}, a state that this version does not know"
+        yield not_seen(use.path, message, f"see that it can be used: hyperpod plans list --region {context.region}")
     if plan.targets and _TARGET not in plan.targets:
         message = f"training plan {plan.name!r} is for {', '.join(plan.targets)}, not for {_TARGET}"
         yield finding(TARGET, use.path, message, f"name a plan that was bought with target {_TARGET}")
@@ -169,36 +204,47 @@ def _is_usable(context: Context, use: _Use, plan: DescribedPlan) -> Iterator[Sai
 
 
 def _holds_enough(context: Context, use: _Use, plan: DescribedPlan) -> Iterator[Said]:
-    if plan.total is None:
+    total = _total(plan)
+    if total is None:
+        message = f"AWS does not say how many instances training plan {plan.name!r} holds; {use.instances:,} are needed"
+        yield not_seen(use.path, message, f"look: hyperpod plans list --region {context.region}")
         return
-    if use.instances > plan.total:
+    if use.instances > total:
         names = ", ".join(str(each.group.name) for each in use.groups)
         yield finding(
             COUNT,
             use.path,
-            f"{names}: {use.instances:,} instances on training plan {plan.name!r}, which holds {plan.total:,}",
-            f"use {plan.total:,} or fewer on it, spares included, or buy a second plan for a group of its own",
+            f"{names}: {use.instances:,} instances on training plan {plan.name!r}, which holds {total:,}",
+            f"use {total:,} or fewer on it, spares included, or buy a second plan for a group of its own",
         )
         return
     own = _own_instances(context, use)
-    if plan.available is not None and plan.in_use and use.instances > plan.available + own:
+    broken = plan.unhealthy or 0
+    if plan.available is not None and (plan.in_use or broken) and use.instances > plan.available + own:
         yield finding(
             TAKEN,
             use.path,
-            f"training plan {plan.name!r} has {plan.available:,} of {plan.total:,} instances left, "
-            f"{use.instances - own:,} are needed",
+            f"training plan {plan.name!r} has {plan.available:,} of {total:,} instances left"
+            f"{f' ({broken:,} are out of order)' if broken else ''}, {use.instances - own:,} are needed",
             f"use {plan.available + own:,} or fewer, or free those that other clusters use",
         )
 
 
+def _total(plan: DescribedPlan) -> int | None:
+    """Instances of a plan; several blocks may follow each other, so only one can stand for the plan."""
+    if plan.total is None and len(plan.blocks) == 1:
+        return plan.blocks[0].count
+    return plan.total
+
+
 def _own_instances(context: Context, use: _Use) -> int:
     """Instances that the groups have already, from an earlier deployment."""
-    names = {(each.cluster.name, each.group.name) for each in use.groups}
+    names = {(each.cluster.path, each.group.name) for each in use.groups}
     return sum(
         group.instances
-        for cluster in context.own().values()
+        for path, cluster in context.own().items()
         for group in cluster.groups
-        if (cluster.name, group.group) in names
+        if (path, group.group) in names
     )
 
 

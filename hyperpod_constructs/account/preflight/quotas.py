@@ -8,7 +8,7 @@ from typing import Final
 
 from hyperpod_constructs.account.gateway.ec2 import Ec2
 from hyperpod_constructs.account.gateway.quotas import AppliedQuota, ServiceQuotas
-from hyperpod_constructs.account.gateway.use import GroupUse
+from hyperpod_constructs.account.gateway.use import ClusterUse, GroupUse
 from hyperpod_constructs.account.preflight.context import Context
 from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, rule
 from hyperpod_constructs.catalog import instances, limits
@@ -26,6 +26,8 @@ _VPCS: Final = Quota(name="VPCs per Region", service="vpc", source="VPC user gui
 _ADDRESSES: Final = Quota(name="EC2-VPC Elastic IPs", service="ec2", source="VPC user guide, amazon-vpc-limits")
 _MADE: Final = ((_VPCS, "AWS::EC2::VPC"), (_ADDRESSES, "AWS::EC2::EIP"))
 """Quotas of what a network is made of, with the resource that draws on each."""
+_OF_EACH: Final = {limits.INSTANCES_PER_CLUSTER, limits.VOLUME_SIZE_GB}
+_NOT_BY_CLUSTER: Final = {*_OF_EACH, _VPCS, _ADDRESSES, limits.NETWORK_INTERFACES}
 
 TOO_SMALL = rule(
     "HP9010",
@@ -82,7 +84,7 @@ def _compared(context: Context, wanted: Iterable[NeededQuota]) -> Iterator[Said]
                 TOO_SMALL,
                 _path(needed),
                 f"quota {applied.name!r} is {applied.value:,.0f} in {context.region}, but {least}{_are(needed.needed)} "
-                f"needed{others}",
+                f"needed{others}{_of_failed(context, needed.quota)}",
                 _raise(needed, applied, used),
             )
 
@@ -110,13 +112,12 @@ def _of_new_networks(context: Context) -> Iterator[NeededQuota]:
 
 def _exists(context: Context, resource: Resource) -> bool:
     """Whether an earlier deployment of its stack has made a resource already."""
-    name = resource.stack.name
-    return name is not None and resource.logical_id in context.made_by(name)
+    return context.made(resource) is not None
 
 
 def _used(context: Context, quota: Quota) -> int:
     """What everything but this deployment takes of a quota."""
-    if quota in {limits.INSTANCES_PER_CLUSTER, limits.VOLUME_SIZE_GB}:
+    if quota in _OF_EACH:
         return 0  # of each cluster or node by itself
     if quota == _VPCS:
         return context.open(Ec2).count_vpcs(context.account)
@@ -125,8 +126,31 @@ def _used(context: Context, quota: Quota) -> int:
     if quota == limits.NETWORK_INTERFACES:
         own = sum(_cards(group) for use in context.own().values() for group in use.groups)
         return max(0, context.open(Ec2).count_interfaces() - own)
-    groups = [group for use in context.in_use() if use.name not in context.own() for group in use.groups]
-    return sum(group.instances for group in groups if _draws(group, quota))
+    return sum(_taken(use, quota) for use in _others(context))
+
+
+def _others(context: Context) -> list[ClusterUse]:
+    """The account's clusters without those that this deployment changes."""
+    own = {use.arn for use in context.own().values()}
+    return [use for use in context.in_use() if use.arn not in own]
+
+
+def _taken(use: ClusterUse, quota: Quota) -> int:
+    return sum(group.instances for group in use.groups if _draws(group, quota))
+
+
+def _of_failed(context: Context, quota: Quota) -> str:
+    """Which clusters that failed are in a sum, by what they asked for: whether AWS counts that is not documented."""
+    if quota in _NOT_BY_CLUSTER:
+        return ""
+    failed = [
+        f"{use.name} {taken:,}" for use in _others(context) if use.status == "Failed" and (taken := _taken(use, quota))
+    ]
+    return (
+        f", with what clusters asked for that failed ({', '.join(failed)}): delete them if nobody needs them"
+        if failed
+        else ""
+    )
 
 
 def _draws(group: GroupUse, quota: Quota) -> bool:

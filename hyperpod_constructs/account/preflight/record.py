@@ -6,8 +6,8 @@ The form has a version: a file of another one is refused rather than half unders
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -26,12 +26,14 @@ class Record:
     Attributes:
         account: Twelve digits.
         read: When, UTC.
+        unfinished: Names of the checks that did not come to their end, by Region: of their subjects facts may lack.
         regions: Facts by Region, section (`quotas`, `plans`, `subnets` and so on) and name.
     """
 
     account: str
     read: datetime
     regions: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]
+    unfinished: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def facts(self, region: str | None, section: str, name: str) -> Mapping[str, Any] | None:
         """What was learned of one thing; `None` where nothing was.
@@ -60,6 +62,7 @@ def text(record: Record) -> str:
         "version": VERSION,
         "account": record.account,
         "read": record.read.isoformat(timespec="seconds"),
+        "unfinished": record.unfinished,
         "regions": record.regions,
     }
     return json.dumps(data, indent=2) + "\n"
@@ -76,7 +79,12 @@ def read(path: Path) -> Record:
         version = data["version"]
         if version != VERSION:
             raise UnreadableTemplate(f"{path}: has version {version}, this command reads {VERSION}: write it again")
-        return Record(account=data["account"], read=datetime.fromisoformat(data["read"]), regions=data["regions"])
+        return Record(
+            account=data["account"],
+            read=datetime.fromisoformat(data["read"]),
+            regions=data["regions"],
+            unfinished=data.get("unfinished", {}),
+        )
     except OSError as error:
         raise UnreadableTemplate(f"{path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):

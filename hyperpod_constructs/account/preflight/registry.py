@@ -75,6 +75,17 @@ def check(name: str) -> Callable[[Callable[[Context], Iterator[Said]]], Callable
     return register
 
 
+def not_seen(path: str, message: str, fix: str) -> Finding:
+    """Something that a check could not look at, as a finding: silence would read as if nothing were wrong.
+
+    Args:
+        path: Where, in the user's terms.
+        message: What was not looked at, and why.
+        fix: How to look at it.
+    """
+    return finding(NOT_SEEN, path, message, fix)
+
+
 def finding(rule: Rule, path: str, message: str, fix: str) -> Finding:
     """A breach of a rule of preflight.
 
@@ -90,3 +101,13 @@ def finding(rule: Rule, path: str, message: str, fix: str) -> Finding:
 def _asks_an_account(_: Deployment) -> Iterator[Problem]:
     """Without an account there is nothing to say."""
     return iter(())
+
+
+NOT_SEEN = rule(
+    "HP9003",
+    Severity.WARNING,
+    title="Something was not looked at: only the deployment knows it, or AWS did not say it",
+    because="a value that only the deployment knows cannot be asked about, and an answer without the part that counts "
+    "settles nothing: it may still be wrong",
+    source="hyperpod_constructs",
+)

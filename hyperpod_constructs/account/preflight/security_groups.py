@@ -32,6 +32,13 @@ OTHER_VPC = rule(
     because="network interfaces take security groups of their own VPC only",
     source="VPC user guide, vpc-security-groups",
 )
+NO_EGRESS = rule(
+    "HP9073",
+    Severity.ERROR,
+    title="Imported security groups of nodes let nothing out",
+    because="the nodes then fetch no scripts and reach neither AWS nor file systems, and the cluster fails",
+    source="VPC user guide, security-group-rules",
+)
 
 
 @check("security groups")
@@ -51,6 +58,30 @@ def security_groups_fit(context: Context) -> Iterator[Said]:
             yield finding(OTHER_VPC, path, message, f"use a security group of {vpcs[0]}")
         elif any(_has_efa(placed) for placed in users):
             yield from _self_rules(context, there[each], path)
+    yield from _let_out(context, there)
+
+
+def _let_out(context: Context, there: dict[str, LiveSecurityGroup]) -> Iterator[Said]:
+    """Groups of nodes without a rule for egress on any security group; with EFA their own rule says so."""
+    for placed in context.placed():
+        known = placed.security_groups and not context.undecided(placed, "security_groups")
+        made = any(context.deployment.security_group(path) for path in placed.made)
+        if not known or made or _has_efa(placed) or not all(each in there for each in placed.security_groups):
+            continue
+        live = [there[each] for each in placed.security_groups]
+        if any(rule.direction == "egress" for group in live for rule in group.rules) or _adds_egress(context):
+            continue
+        names = ", ".join(placed.security_groups)
+        command = (
+            f"aws ec2 authorize-security-group-egress --region {context.region} --group-id {placed.security_groups[0]} "
+            "--protocol all --cidr 0.0.0.0/0"
+        )
+        yield finding(NO_EGRESS, placed.path, f"{names}: no rule lets anything out", f"add one: {command}")
+
+
+def _adds_egress(context: Context) -> bool:
+    """Whether the deployment adds rules for egress to any group, perhaps to these."""
+    return any(each.type == "AWS::EC2::SecurityGroupEgress" for each in context.resources)
 
 
 def _self_rules(context: Context, group: LiveSecurityGroup, path: str) -> Iterator[Said]:

@@ -48,6 +48,9 @@ _WHAT_NEXT: Final = {
     "UPDATE_FAILED": "aws cloudformation rollback-stack --region {region} --stack-name {name}",
     "UPDATE_ROLLBACK_FAILED": _CONTINUE,
 }
+_OTHERWISE: Final = (
+    "mend what is named in its events: aws cloudformation describe-stack-events --region {region} --stack-name {name}"
+)
 _ONLY_PLANNED: Final = "REVIEW_IN_PROGRESS"
 """A change set was made for a stack that is not there yet, which does not stand in the way."""
 
@@ -68,9 +71,9 @@ def stacks_can_be_deployed(context: Context) -> Iterator[Said]:
         live = context.open(Stacks).stack(stack.name) if stack.name else None
         if live is None:
             continue
-        if live.status in _WHAT_NEXT:
+        if live.status in _WHAT_NEXT or live.status.endswith("_FAILED"):
             said = f": {live.reason}" if live.reason else ""
-            fix = _WHAT_NEXT[live.status].format(region=context.region, name=live.name)
+            fix = _WHAT_NEXT.get(live.status, _OTHERWISE).format(region=context.region, name=live.name)
             explain = f"`hyperpod explain {live.name} --region {context.region}` says why"
             yield finding(FAILED, stack.id, f"stack {live.name} is {live.status}{said}", f"{fix}; {explain}")
         elif live.status.endswith("_IN_PROGRESS") and live.status != _ONLY_PLANNED:

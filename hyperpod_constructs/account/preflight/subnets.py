@@ -165,7 +165,7 @@ def _taken(context: Context, placed: Placed) -> tuple[int, bool]:
     counts = [found.count for found in each.values()]
     if not counts or not isinstance(placed.group.instances, int):
         return 0, True
-    use = context.own().get(str(placed.cluster.name))
+    use = context.own().get(placed.cluster.path)
     own = sum(group.instances for group in use.groups if group.group == placed.group.name) if use else 0
     more = max(0, placed.group.instances - own)
     one = len(set(counts)) == 1

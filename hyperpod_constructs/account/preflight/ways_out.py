@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hyperpod_constructs.account.gateway.ec2 import LiveEndpoint, LiveRouteTable, LiveSubnet
 from hyperpod_constructs.account.preflight.context import Context, Placed
-from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, rule
+from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, not_seen, rule
 from hyperpod_constructs.catalog import endpoints as catalog
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.lifecycle import Lifecycle
@@ -47,8 +47,14 @@ def nodes_reach_what_they_need(context: Context) -> Iterator[Said]:
     there, paths = context.subnets(), context.users(lambda placed: placed.subnets)
     tables, endpoints = context.route_tables(), context.endpoints()
     for each, path in paths.items():
-        table = _table(tables, there[each]) if each in there else None
+        if each not in there:
+            continue  # the check of subnets says so
+        table = _table(tables, there[each])
         if table is None:
+            message = f"AWS shows no route table of {each}, so whether it leads to S3 was not looked at"
+            vpc = f"Name=vpc-id,Values={there[each].vpc}"
+            look = f"aws ec2 describe-route-tables --region {context.region} --filters {vpc}"
+            yield not_seen(path, message, f"look yourself, or ask account {there[each].owner}, which owns it: {look}")
             continue
         users = [placed for placed in context.placed() if each in placed.subnets]
         reached = _reached(endpoints, there[each], table)

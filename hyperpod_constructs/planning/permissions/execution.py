@@ -19,11 +19,17 @@ from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.values import Value
 from hyperpod_constructs.planning.permissions import roles
 from hyperpod_constructs.planning.permissions.documents import Document, Statement, Test, documents
-from hyperpod_constructs.planning.permissions.names import Names, expand, mentions, values
+from hyperpod_constructs.planning.permissions.names import ROLE, Names, expand, mentions, values
+from hyperpod_constructs.tokens import UNKNOWN
 
 NAME: Final = "execution"
 _PASSING: Final = "iam:PassRole"
 _LINKING: Final = "iam:CreateServiceLinkedRole"
+_ATTACHING: Final = "iam:AttachRolePolicy"
+_INLINE: Final = "iam:PutRolePolicy"
+_UNBINDING: Final = "iam:DeleteRolePermissionsBoundary"
+_BOUND: Final = frozenset({_ATTACHING, _INLINE, "iam:CreateRole", "iam:PutRolePermissionsBoundary"})
+"""Actions that can depend on the boundary of the role. Source: service authorization reference, IAM."""
 
 _GLOBAL: Final = frozenset(
     {"billing", "budgets", "ce", "cloudfront", "iam", "identitystore", "organizations", "route53", "sso", "sts"}
@@ -101,6 +107,8 @@ class _Collected:
         self._grants: dict[tuple[str, tuple[Test, ...]], _Grants] = {}
         self.unknown: set[str] = set()
         self.unbound: set[str] = set()
+        self.unbound_policies: set[str] = set()
+        self.inline: set[str] = set()
 
     def add(
         self,
@@ -158,6 +166,18 @@ def _notes(collected: _Collected) -> Iterator[str]:
         )
     for each in sorted(collected.unbound):
         yield f"{each}: to which service it passes a role is not known, so iam:PassRole has no condition for it"
+    for each in sorted(collected.unbound_policies):
+        yield (
+            f"{each}: which managed policies it attaches is not known, so iam:AttachRolePolicy has no condition for "
+            "it: whoever deploys can give the role any policy, AdministratorAccess too"
+        )
+    if collected.inline:
+        yield (
+            f"{', '.join(_without_covered(collected.inline))}: IAM cannot look into inline policies, so whoever "
+            "deploys can give these roles any right by iam:PutRolePolicy and change whom they trust; what limits it "
+            "is a permissions boundary (permissions_boundary=) with iam:PermissionsBoundary as a condition, or a "
+            "service control policy"
+        )
 
 
 def _resource(resource: Resource, names: Names, collected: _Collected) -> None:
@@ -168,19 +188,25 @@ def _resource(resource: Resource, names: Names, collected: _Collected) -> None:
     own = resource.type.removeprefix("AWS::").partition("::")[0].lower()
     arns = names.arns(resource)
     for action in actions:
-        if not _needed(resource, action):
+        # A deploy that takes a boundary away needs a policy of its own, computed from the template without it.
+        if not _needed(resource, action) or (action == _UNBINDING and _boundary(resource, names)):
             continue
         service, _, name = action.partition(":")
         if action == _PASSING:
             _pass_role(resource, names, collected)
         elif action == _LINKING:
             _linked_roles(resource, collected)
+        elif action == _ATTACHING and own == "iam":
+            _attach(resource, names, collected)
         elif name.startswith(_READS) and action not in _OF_CONTENT:
             _everywhere("Read", action, resource, collected)
         elif scoped := _scope(resource, action, own, arns, names):
             # What one service does with another must not be allowed on what the stack itself has of the other.
             title = _title(service) if service == own else f"{_title(service)}For{_title(own)}"
-            collected.add(title, action, scoped, resource.type)
+            tests = _boundary(resource, names) if action in _BOUND and own == "iam" else ()
+            collected.add(title, action, scoped, resource.type, tests=tests)
+            if action == _INLINE and own == "iam" and not tests:
+                collected.inline.update(scoped)
         else:
             _everywhere(_title(service), action, resource, collected)
 
@@ -247,6 +273,42 @@ def _pass_role(resource: Resource, names: Names, collected: _Collected) -> None:
         tests: tuple[Test, ...] = (("StringEquals", "iam:PassedToService", services),) if services else ()
         title = "PassRole" + (f"To{_of_service(services[0])}" if services else "")
         collected.add(title, _PASSING, (arn,), resource.type, tests=tests)
+
+
+def _boundary(resource: Resource, names: Names) -> tuple[Test, ...]:
+    """That a role has the boundary which the templates give it; nothing where a role has none or it is not known."""
+    named = [resource.properties] if resource.type == ROLE else []
+    for key in ("Roles", "RoleName") if resource.type != ROLE else ():
+        for value in values(resource.properties, key):
+            found = [names.resource(each) for each in (value if isinstance(value, list) else [value])]
+            named += [role.properties if role else UNKNOWN for role in found]
+    arns = [names.pattern(each.get("PermissionsBoundary")) if isinstance(each, dict) else "" for each in named]
+    if not arns or not all(":policy/" in arn for arn in arns):
+        return ()
+    return (("ArnLike", "iam:PermissionsBoundary", tuple(sorted(set(arns)))),)
+
+
+def _attach(resource: Resource, names: Names, collected: _Collected) -> None:
+    """Lets the roles of the templates have the managed policies that the templates attach, and no other.
+
+    Without the condition whoever deploys could attach AdministratorAccess to a role of the stack.
+    """
+    if resource.type == ROLE:
+        attached = list(values(resource.properties, "ManagedPolicyArns"))
+        arns = [names.pattern(item) for each in attached for item in (each if isinstance(each, list) else [each])]
+        targets = names.arns(resource)
+    else:
+        own = names.arns(resource)
+        arns = [arn for arn in own if ":policy/" in arn]
+        targets = names.named(resource, "Roles", ROLE)
+    if not arns or not targets:
+        return
+    certain = all(":policy/" in arn for arn in arns)
+    tests: tuple[Test, ...] = (("ArnLike", "iam:PolicyARN", tuple(sorted(set(arns)))),) if certain else ()
+    tests += _boundary(resource, names)
+    if not certain:
+        collected.unbound_policies.add(resource.logical_id)
+    collected.add("IamAttach", _ATTACHING, targets, resource.type, tests=tests)
 
 
 def _linked_roles(resource: Resource, collected: _Collected) -> None:

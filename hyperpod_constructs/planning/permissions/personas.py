@@ -30,6 +30,10 @@ NO_GROUPS: Final = (
     "Session Manager."
 )
 LOGIN: Final = "Sessions of researchers are meant for {groups}; see `hyperpod ssh-config`."
+DEPLOY: Final = (
+    "deploy, through the roles of the CDK's bootstrap: with them an administrator can do whatever the role can that "
+    "CloudFormation deploys with, and IAM is in it (`hyperpod policy PATH` narrows that role)"
+)
 NO_DATA: Final = (
     "No data bucket is in the templates (a bucket, or a link of a file system to S3), so the researcher reads none."
 )
@@ -146,10 +150,13 @@ def _administrator(clusters: list[Resource], stacks: list[Stack], data: tuple[st
         may=(
             "open sessions, tunnels and single commands on nodes",
             "reboot, replace, add and remove nodes, and update their software",
-            "deploy, through the roles of the CDK's bootstrap",
+            DEPLOY,
             *(("read and write the data",) if data else ()),
         ),
-        may_not=("create, change or delete the cluster except by a deploy", "pass roles or change IAM"),
+        may_not=(
+            "create, change or delete the cluster except by a deploy",
+            "pass roles or change IAM except by a deploy",
+        ),
     )
 
 

@@ -378,3 +378,47 @@ class TestTheTemplateItself:
     def test_resolves_dynamic_references(self, tmp_path: Path, text: str, action: str, arn: str) -> None:
         read = stack(tmp_path, {"T": resource("AWS::SNS::Topic", DisplayName=text)})
         assert allows(execution.of(read).documents, action, arn)
+
+
+class TestRolesOfTheTemplates:
+    """Whoever may give a role rights has those rights."""
+
+    ROLE_ARN = f"arn:aws:iam::{ACCOUNT}:role/Frontier-R-X"
+    POLICY = f"arn:aws:iam::{ACCOUNT}:policy/"
+    BOUNDARY = POLICY + "limits"
+
+    def test_may_be_given_only_with_the_boundary_that_the_template_gives_them(self, tmp_path: Path) -> None:
+        bound = role("ec2.amazonaws.com", PermissionsBoundary=self.BOUNDARY, ManagedPolicyArns=[self.POLICY + "reads"])
+        inline = resource("AWS::IAM::Policy", PolicyName="p", PolicyDocument={}, Roles=[{"Ref": "R"}])
+        read = stack(tmp_path, {"R": bound, "P": inline})
+        documents = execution.of(read).documents
+        with_it = {"iam__PermissionsBoundary": self.BOUNDARY, "iam__PolicyARN": self.POLICY + "reads"}
+        without = {"iam__PolicyARN": self.POLICY + "reads"}
+        for action in ("CreateRole", "PutRolePolicy", "AttachRolePolicy", "PutRolePermissionsBoundary"):
+            assert allows(documents, f"iam:{action}", self.ROLE_ARN, **with_it)
+            assert not allows(documents, f"iam:{action}", self.ROLE_ARN, **without)
+        assert not allows(documents, "iam:DeleteRolePermissionsBoundary", self.ROLE_ARN, **with_it)
+        assert execution.of(read).notes == ()
+        well_formed(read)
+
+    def test_without_a_boundary_may_get_any_inline_policy_and_it_is_said(self, tmp_path: Path) -> None:
+        (note,) = execution.of(stack(tmp_path, {"R": role("ec2.amazonaws.com")})).notes
+        assert "can give these roles any right by iam:PutRolePolicy" in note
+
+    def test_without_a_managed_policy_get_none(self, tmp_path: Path) -> None:
+        assert "iam:AttachRolePolicy" not in actions(stack(tmp_path, {"R": role("ec2.amazonaws.com")}))
+
+    def test_get_a_managed_policy_of_the_templates_and_no_other(self, tmp_path: Path) -> None:
+        own = resource("AWS::IAM::ManagedPolicy", PolicyDocument={}, Roles=[{"Ref": "R"}])
+        documents = execution.of(stack(tmp_path, {"R": role("ec2.amazonaws.com"), "P": own})).documents
+        attach = "iam:AttachRolePolicy"
+        assert allows(documents, attach, self.ROLE_ARN, iam__PolicyARN=self.POLICY + "Frontier-P-X")
+        assert not allows(
+            documents, attach, self.ROLE_ARN, iam__PolicyARN="arn:aws:iam::aws:policy/AdministratorAccess"
+        )
+
+    def test_with_policies_that_are_not_known_may_get_any_and_it_is_said(self, tmp_path: Path) -> None:
+        hidden = role("ec2.amazonaws.com", ManagedPolicyArns=[{"Fn::ImportValue": "P"}])
+        found = execution.of(stack(tmp_path, {"R": hidden}))
+        assert allows(found.documents, "iam:AttachRolePolicy", self.ROLE_ARN)
+        assert any("iam:AttachRolePolicy has no condition for it" in note for note in found.notes)

@@ -101,6 +101,13 @@ def test_what_each_may_and_may_not_do_is_said(people: dict[str, Persona]) -> Non
     assert "read or write the data in S3" in people["operator"].may_not
 
 
+def test_that_a_deploy_reaches_iam_is_said_of_whoever_may_deploy_and_of_nobody_else(people: dict[str, Persona]) -> None:
+    deploys = [each for each in people.values() if personas.DEPLOY in each.may]
+    assert [each.name for each in deploys] == ["administrator"]
+    assert "pass roles or change IAM except by a deploy" in deploys[0].may_not
+    assert "sts:AssumeRole" in {a for d in deploys[0].documents for s in d.statements for a in s.actions}
+
+
 def test_each_has_a_document_for_sessions_and_one_for_the_rest(people: dict[str, Persona]) -> None:
     names = [document.name for each in people.values() for document in each.documents]
     assert names == [f"{name}-{part}" for name in NAMES for part in ("session", "access")]
