@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SIDE_BY_SIDE := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup synth test proof bench lock clean
+.PHONY: help setup synth test types tests proof bench lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
@@ -36,8 +36,13 @@ synth: setup ## write the templates of app.py to cdk.out and print a summary
 test: setup ## lint, format check, types, import boundaries, tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync types tests
+
+types: setup
 	$(BIN)/mypy $(TYPED)
 	$(BIN)/lint-imports --no-logo
+
+tests: setup
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 proof: setup ## run tests/proof: what takes minutes or needs servers on this machine
