@@ -241,3 +241,11 @@ class TestConnect:
         opened = gateway.connect(profile=None, region="us-west-2")
         with pytest.raises(AccountError, match="Unable to locate credentials: sign in"):
             opened.describe_cluster("Frontier")
+
+
+def test_an_endpoint_that_is_no_address_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "notaurl")
+    with pytest.raises(AccountError, match="Invalid endpoint: notaurl"):
+        gateway.sign_in(profile=None, region="us-west-2").open(Gateway)

@@ -75,6 +75,12 @@ def test_ssh_config_has_a_host_for_every_node(run: Run) -> None:
     assert len([line for line in hosts if "Day-p5-" in line]) == 4
 
 
+def test_plans_are_listed_where_there_are_none(run: Run) -> None:
+    done = run("plans", "list", "--region", REGION)
+    assert "Traceback" not in done.stderr
+    assert done.returncode in {0, 1}, done.stderr
+
+
 def test_explain_says_that_capacity_was_missing_and_what_to_do(run: Run) -> None:
     done = run("explain", "Refused", "--region", REGION)
     assert done.returncode == 1

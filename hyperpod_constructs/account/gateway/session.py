@@ -130,7 +130,7 @@ class Session:
                 if key not in self._clients:
                     self._clients[key] = self._session.client(reader.SERVICE, region_name=region, config=config)
                 return reader(self._clients[key], region or self.region)
-        except BotoCoreError as error:
+        except (BotoCoreError, ValueError) as error:  # a ValueError is botocore's word on AWS_ENDPOINT_URL
             raise _failure(error) from error
 
 

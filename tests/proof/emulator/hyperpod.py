@@ -214,6 +214,10 @@ def install() -> None:
         _cluster(self.sagemaker_backend.clusters, self._get_param("ClusterName"))
         return ActionResult({"Events": []})
 
+    def plans(_: Any) -> ActionResult:  # as above
+        return ActionResult({"TrainingPlanSummaries": []})
+
+    response.list_training_plans = plans  # type: ignore[attr-defined]  # moto has none
     response.list_cluster_events = events  # type: ignore[attr-defined]  # moto has none
     response.create_cluster = create  # type: ignore[method-assign]  # the point of this file
     response.update_cluster = update  # type: ignore[attr-defined]  # moto has none
