@@ -65,6 +65,8 @@ def _check_finds_what_constructs_found(ran: Run) -> None:
     """The template shows everything that a constructor judges, but for what it says beside it."""
     found = set(_by_key(ran.found)) | set(_by_key(ran.beside))
     reported = _by_key(ran.reported)
+    # In a template the lengths of tags are among the registry's own limits, which the walk over the schema reports.
+    found |= {("HP0107", path) for rule, path in found if rule == "HP1001"}
     _expect("check finds what constructs found", [reported[key] for key in reported.keys() - found])
 
 
