@@ -59,9 +59,10 @@ class TestTheAnswer:
         assert last.startswith(f"1 finding: 1 info (1 check of account {ACCOUNT} in {REGION}, ")
 
     def test_is_exit_1_where_something_stands_in_the_way(
-        self, run: Run, account: FakeAccount, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, account: FakeAccount, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)  # undone with the rest
         monkeypatch.setattr(gateway, "sign_in", lambda **_: FakeAccount.session())
         only(monkeypatch, "resource types")
         account.answers["DescribeType"] = refuse("TypeNotFoundException")
@@ -71,8 +72,11 @@ class TestTheAnswer:
             "HP9110 error    train.yaml/Train: us-west-2 has no resource type AWS::SageMaker::Cluster",
         )
 
-    def test_shows_quotas_as_they_are(self, run: Run, account: FakeAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_shows_quotas_as_they_are(
+        self, run: Run, account: FakeAccount, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
         monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)  # undone with the rest
         monkeypatch.setattr(gateway, "sign_in", lambda **_: FakeAccount.session())
         only(monkeypatch, "quotas")
         has_quotas(account)
@@ -230,8 +234,11 @@ class TestWhatIsWritten:
         assert json.loads(Path("facts.json").read_text())["unfinished"] == {REGION: ["service-linked role"]}
         assert f"facts.json lacks what was not read in {REGION}: service-linked role" in result.err
 
-    def test_is_read_by_summary(self, run: Run, account: FakeAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_is_read_by_summary(
+        self, run: Run, account: FakeAccount, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
         monkeypatch.undo()
+        monkeypatch.chdir(tmp_path)  # undone with the rest
         monkeypatch.setattr(gateway, "sign_in", lambda **_: FakeAccount.session())
         only(monkeypatch, "quotas")
         has_quotas(account)
