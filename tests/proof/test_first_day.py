@@ -78,7 +78,7 @@ def test_ssh_config_has_a_host_for_every_node(run: Run) -> None:
 def test_plans_are_listed_where_there_are_none(run: Run) -> None:
     done = run("plans", "list", "--region", REGION)
     assert "Traceback" not in done.stderr
-    assert done.returncode in {0, 1}, done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def test_explain_says_that_capacity_was_missing_and_what_to_do(run: Run) -> None:
@@ -104,6 +104,6 @@ def test_the_computed_policy_covers_every_type_that_was_deployed(run: Run, aws: 
     done = run("policy", str(aws.folder / "cdk.out"), "--region", REGION, "--format", "json")
     assert done.returncode == 0, done.stderr
     services = {event["type"].split("::")[1].lower() for event in aws.events() if event["stack"].startswith("Day")}
-    actions = done.stdout
-    prefixes = {"cdk": None, "fsx": "fsx:", "sagemaker": "sagemaker:", "ec2": "ec2:", "iam": "iam:", "sns": "sns:"}
-    assert {service for service in services if (prefix := prefixes.get(service)) and prefix not in actions} == set()
+    assert {"ec2", "fsx", "iam", "sagemaker"} < services
+    # CDK metadata needs no permission.
+    assert {service for service in services - {"cdk"} if f'"{service}:' not in done.stdout} == set()
