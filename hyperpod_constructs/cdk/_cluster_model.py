@@ -14,7 +14,7 @@ from hyperpod_constructs.cdk.network import NetworkModel
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model
 from hyperpod_constructs.model.annotations import check, check_fields
-from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup, ScheduledUpdate
+from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup
 from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
 from hyperpod_constructs.model.storage import (
@@ -177,16 +177,6 @@ def zone_of(group: InstanceGroup) -> str | None:
 def volumes_of(group: InstanceGroup) -> tuple[NodeVolume, ...]:
     """The volumes of a group, as far as known."""
     return tuple(group.volumes) if isinstance(group.volumes, list | tuple) else ()
-
-
-def has_rollback_alarms(group: InstanceGroup) -> bool:
-    """Whether alarms roll an update of a group back."""
-    updates = (group.patching, group.scheduled_update)
-    return any(
-        each.rolling is not None and bool(each.rolling.alarms)
-        for each in updates
-        if isinstance(each, AutoPatch | ScheduledUpdate)
-    )
 
 
 def types_of(group: InstanceGroup) -> list[str]:

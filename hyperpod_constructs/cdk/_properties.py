@@ -205,7 +205,7 @@ def _patching(group: InstanceGroup) -> sagemaker.CfnCluster.AutoPatchConfigPrope
     if patching is None:
         return None
     return _Cluster.AutoPatchConfigProperty(
-        patching_strategy=given(patching.when), deployment_config=_deployment(patching.rolling)
+        patching_strategy=given(patching.when), deployment_config=_deployment(given(patching.rolling))
     )
 
 
@@ -214,7 +214,7 @@ def _scheduled_update(group: InstanceGroup) -> sagemaker.CfnCluster.ScheduledUpd
     if update is None:
         return None
     return _Cluster.ScheduledUpdateConfigProperty(
-        schedule_expression=update.schedule, deployment_config=_deployment(update.rolling)
+        schedule_expression=given(update.schedule), deployment_config=_deployment(given(update.rolling))
     )
 
 

@@ -18,7 +18,6 @@ from hyperpod_constructs.cdk._cluster_model import (
     NodeRecovery,
     Scripts,
     cluster_model,
-    has_rollback_alarms,
     scripts_of,
     types_of,
     volumes_of,
@@ -294,7 +293,7 @@ def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: P
         lustre_efa=any(each.model.lustre.efa is True for each in mounts.values()),
         scripts=[(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}", prefix) for bucket, prefix in scripts.places],
         volume_key_arns=sorted(keys),
-        rollback_alarms=any(has_rollback_alarms(group) for group in seen.groups),
+        rollback_alarms=any(group.has_rollback_alarms for group in seen.groups),
     )
 
 

@@ -213,8 +213,8 @@ class ScheduledUpdate:
     Source: AWS::SageMaker::Cluster schema, ScheduleExpression.
     """
 
-    schedule: str
-    rolling: RollingUpdate | None = None
+    schedule: str | Unknown
+    rolling: RollingUpdate | Unknown | None = None
 
     def __post_init__(self) -> None:
         dated = _DATED.fullmatch(self.schedule) if isinstance(self.schedule, str) else None
@@ -239,7 +239,7 @@ class AutoPatch:
     """
 
     when: Literal["WhenIdle", "WhenAllIdle", "DrainFirst"] | Unknown
-    rolling: RollingUpdate | None = None
+    rolling: RollingUpdate | Unknown | None = None
 
     def __post_init__(self) -> None:
         check_one_of("patching strategy", self.when, PATCHING_STRATEGIES)
@@ -425,6 +425,14 @@ class InstanceGroup:
     def instances(self) -> int | Unknown:
         """Instances that the group has: `count + spares`."""
         return self.count if is_token(self.count) else self.count + self.spares  # type: ignore[operator]  # a number here
+
+    @property
+    def has_rollback_alarms(self) -> bool:
+        """Whether alarms certainly roll an update of the group back."""
+        updates = [
+            each for each in (self.patching, self.scheduled_update) if isinstance(each, AutoPatch | ScheduledUpdate)
+        ]
+        return any(isinstance(each.rolling, RollingUpdate) and len(each.rolling.alarms) > 0 for each in updates)
 
     @property
     def eks_fields(self) -> tuple[str, ...]:

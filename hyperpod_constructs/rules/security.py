@@ -316,7 +316,7 @@ def _has_secret(cluster: Cluster, group: InstanceGroup) -> bool:
     source="aws/sagemaker-hyperpod-cluster-setup and hyperpod-eks-tf of awslabs/awsome-distributed-ai",
 )
 def nodes_read_rollback_alarms(deployment: Deployment) -> Iterator[Problem]:
-    for role, watched in users(deployment, lambda _, group: _has_alarms(group)):
+    for role, watched in users(deployment, lambda _, group: group.has_rollback_alarms):
         if missing := lacking(role, {"cloudwatch:DescribeAlarms": "*"}):
             yield Problem(
                 path=role.path,
@@ -324,12 +324,6 @@ def nodes_read_rollback_alarms(deployment: Deployment) -> Iterator[Problem]:
                 "cloudwatch:DescribeAlarms",
                 fix=cure(role, missing, "allow cloudwatch:DescribeAlarms on Resource: *"),
             )
-
-
-def _has_alarms(group: InstanceGroup) -> bool:
-    """Whether alarms roll an update of a group back."""
-    updates = (group.patching, group.scheduled_update)
-    return any(each is not None and each is not UNKNOWN and each.rolling and each.rolling.alarms for each in updates)
 
 
 @rule(

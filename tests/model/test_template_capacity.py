@@ -299,22 +299,27 @@ class TestUpdates:
         assert group.scheduled_update.rolling.alarms == ("broken",)
         assert invalid == []
 
+    def test_on_a_schedule_that_the_deploy_decides_are_updates_all_the_same(self, group_of: Any) -> None:
+        group, invalid = group_of({"ScheduledUpdateConfig": {"ScheduleExpression": {"Ref": "AWS::StackId"}}})
+        assert group.scheduled_update == ScheduledUpdate(schedule=UNKNOWN)
+        assert invalid == []
+
     def test_that_never_come_are_reported(self, group_of: Any) -> None:
         _, invalid = group_of({"ScheduledUpdateConfig": {"ScheduleExpression": "cron(0 3 31 2 ? *)"}})
         assert "cron(0 3 31 2 ? *) never comes: month 2 has 29 days at most" in invalid[0]
 
     def test_that_drain_nodes_are_for_requests_only(self, group_of: Any) -> None:
         group, invalid = group_of({"AutoPatchConfig": {"PatchingStrategy": "DrainFirst", "DeploymentConfig": ROLLOUT}})
-        assert group.patching is UNKNOWN
+        assert group.patching.when is UNKNOWN
         assert invalid == [
             "InstanceGroups[0].AutoPatchConfig.PatchingStrategy is 'DrainFirst'; use WhenIdle or WhenAllIdle"
         ]
 
-    def test_with_a_batch_that_cannot_be_are_unknown(self, group_of: Any) -> None:
+    def test_with_a_rollout_that_cannot_be_read_keep_the_rest(self, group_of: Any) -> None:
         batch = {"MaximumBatchSize": {"Type": "CAPACITY_PERCENTAGE", "Value": 200}}
         patching = {"PatchingStrategy": "WhenIdle", "DeploymentConfig": {"RollingUpdatePolicy": batch}}
         group, invalid = group_of({"AutoPatchConfig": patching})
-        assert group.patching is UNKNOWN
+        assert group.patching == AutoPatch(when="WhenIdle", rolling=UNKNOWN)
         assert invalid == [
             (
                 "InstanceGroups[0].AutoPatchConfig.DeploymentConfig.RollingUpdatePolicy.MaximumBatchSize: "

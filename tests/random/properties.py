@@ -166,6 +166,6 @@ def _comparable_group(group: Any, *, all_or_nothing: bool) -> Any:
         lifecycle=replace(scripts, source_uri=None) if isinstance(scripts, Lifecycle) else scripts,
         mounts=tuple(replace(mount, file_system="", mount_name=None) for mount in group.mounts),
         # Both mean the same: no checks, and every node or none.
-        health_checks=group.health_checks or None,
+        health_checks=None if group.health_checks == () else group.health_checks,
         min_count=None if all_or_nothing else group.min_count,
     )

@@ -181,16 +181,16 @@ def _batch_value(node: Node, kind: str) -> object:
     return node["Value"].must(Node.whole) if given == kind else None
 
 
-def _patching(node: Node) -> AutoPatch | Unknown:
-    return node.build_known(AutoPatch, _PATCHING)
+def _patching(node: Node) -> AutoPatch:
+    return node.build(AutoPatch, _PATCHING)
 
 
-def _requested_patching(node: Node) -> AutoPatch | Unknown:
-    return node.build_known(AutoPatch, _REQUESTED_PATCHING)
+def _requested_patching(node: Node) -> AutoPatch:
+    return node.build(AutoPatch, _REQUESTED_PATCHING)
 
 
-def _scheduled_update(node: Node) -> ScheduledUpdate | Unknown:
-    return node.build_known(ScheduledUpdate, _SCHEDULE)
+def _scheduled_update(node: Node) -> ScheduledUpdate:
+    return node.build(ScheduledUpdate, _SCHEDULE)
 
 
 def _alarm(item: Node) -> str | Unknown:
