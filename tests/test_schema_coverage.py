@@ -16,7 +16,7 @@ import pytest
 from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
 
 from hyperpod_constructs import cdk, model, rules
-from hyperpod_constructs.catalog import schemas
+from hyperpod_constructs.catalog import schemas, updates
 from hyperpod_constructs.model.template import schema
 from tools.docs import coverage
 
@@ -74,8 +74,14 @@ class TestTheTable:
         assert listed == known, f"new: {sorted(known - listed)}, gone: {sorted(listed - known)}"
 
     @pytest.mark.parametrize("kind", KINDS)
+    def test_has_a_policy_for_every_update_and_no_other(self, kind: str) -> None:
+        listed = {row.path for row in coverage.rows() if row.kind == kind}
+        judged = updates.rows(kind).keys()
+        assert judged == listed, f"missing: {sorted(listed - judged)}, gone: {sorted(judged - listed)}"
+
+    @pytest.mark.parametrize("kind", KINDS)
     def test_has_the_registry_s_word_for_what_only_the_service_sets(self, kind: str) -> None:
-        listed = {row.path for row in coverage.rows() if row.kind == kind and row.update == "service"}
+        listed = {row.path for row in coverage.rows() if row.kind == kind and row.change.does == "service"}
         assert listed == as_paths(registered(kind)["readOnlyProperties"])
 
     @pytest.mark.parametrize("kind", KINDS)
@@ -84,13 +90,12 @@ class TestTheTable:
         for row in coverage.rows():
             if row.kind == kind:
                 replaces = any(row.path == path or row.path.startswith(f"{path}.") for path in create_only)
-                assert (row.update == "replaces") == replaces, row.path
+                assert (row.change.does == "replaces") == replaces, row.path
 
     def test_says_who_sets_a_property_in_one_way(self) -> None:
         for row in coverage.rows():
             said = [row.field, row.read, row.always, row.unset]
-            assert sum(map(bool, said)) == (0 if row.update == "service" else 1), row.path
-            assert row.update in coverage.UPDATES, row.path
+            assert sum(map(bool, said)) == (0 if row.change.does == "service" else 1), row.path
 
     def test_names_fields_that_the_model_has(self) -> None:
         named = {row.field or row.read for row in coverage.rows()} - {""}
@@ -126,7 +131,7 @@ def _name(row: coverage.Row) -> str:
 class TestWhatCloudFormationLacks:
     def test_of_create_cluster_is_in_the_table(self) -> None:
         api, registry = (coverage.properties(kind) for kind in (schemas.REQUEST, "AWS::SageMaker::Cluster"))
-        read_only = {row.path for row in coverage.rows() if row.update == "service"}
+        read_only = {row.path for row in coverage.rows() if row.change.does == "service"}
         lacking = {path for path in api if path not in registry or path in read_only}
         below = {path for path in lacking if path.rpartition(".")[0] in lacking}
         words = {

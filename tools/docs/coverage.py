@@ -1,6 +1,7 @@
 """Writes docs/schema-coverage.md: what becomes of every property of the resource types that the constructs make.
 
-What nobody can derive stands in coverage_table.toml; what a property takes comes from the catalogue of schemas.
+What nobody can derive stands in coverage_table.toml; what a property takes comes from the catalogue of schemas, and
+what a change of it does from the catalogue of updates.
 """
 
 from __future__ import annotations
@@ -12,24 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from hyperpod_constructs.catalog import schemas
+from hyperpod_constructs.catalog import schemas, updates
 
 PAGE: Final = Path("docs/schema-coverage.md")
 TABLE: Final = Path(__file__).with_name("coverage_table.toml")
-
-UPDATES: Final = {
-    "in place": "The service changes it; nodes and data stay.",
-    "new nodes": "It holds for nodes that come later; those that run keep what they have.",
-    "rebuilds": "Every node of the group gets a new root volume.",
-    "deletes nodes": "It is another group then: the nodes of the old one go.",
-    "replaces": "CloudFormation makes a new resource: the registry calls the property create-only.",
-    "replaces too": "CloudFormation's page says that it replaces, the registry does not.",
-    "refused": "CloudFormation begins the update and the service refuses it for what exists.",
-    "open": "CloudFormation announces no interruption, and no page says what the service does.",
-    "parts": "It is what its parts are.",
-    "service": "Only the service sets it.",
-}
-"""What a change of a property does."""
 
 _WORDS_SHOWN: Final = 6
 
@@ -46,8 +33,6 @@ class Row:
         always: What the constructs write by themselves.
         unset: Why they leave it out.
         rules: Ids of the rules that judge it.
-        update: One of `UPDATES`.
-        note: A remark.
     """
 
     kind: str
@@ -57,8 +42,11 @@ class Row:
     always: str = ""
     unset: str = ""
     rules: tuple[str, ...] = ()
-    update: str = "service"
-    note: str = ""
+
+    @property
+    def change(self) -> updates.Update:
+        """What a later change of it does."""
+        return updates.rows(self.kind)[self.path]
 
 
 @cache
@@ -95,7 +83,8 @@ def coverage_page() -> str:
 _HEAD = """\
 # Schema coverage
 
-<!-- written by python -m tools.docs, from tools/docs/coverage_table.toml -->
+<!-- written by python -m tools.docs, from tools/docs/coverage_table.toml and
+     hyperpod_constructs/catalog/updates.toml -->
 
 Every property of the resources that the constructs make: what it takes, what sets it, which [rules](rules/README.md)
 judge it, and what a later change of it does. Where it says `schema`, `hyperpod check` compares type, words, patterns
@@ -116,7 +105,7 @@ take it back.
 
 
 def _list_of_updates() -> str:
-    return "\n".join(f"- **{word}**: {meaning}" for word, meaning in UPDATES.items()) + "\n"
+    return "\n".join(f"- **{word}**: {meaning}" for word, meaning in updates.WORDS.items()) + "\n"
 
 
 def _section(kind: str) -> str:
@@ -128,8 +117,14 @@ def _section(kind: str) -> str:
 
 def _line(row: Row, takes: Mapping[str, Any]) -> str:
     judged = ", ".join(["schema", *(f"[{rule}](rules/{rule}.md)" for rule in row.rules)])
-    change = f"{row.update}; {row.note}" if row.note else row.update
-    return f"| `{row.path}` | {_takes(takes)} | {_setter(row)} | {judged} | {change} |"
+    return f"| `{row.path}` | {_takes(takes)} | {_setter(row)} | {judged} | {_change(row)} |"
+
+
+def _change(row: Row) -> str:
+    """What a change does, and why where the line above does not say it already."""
+    above = updates.rows(row.kind).get(row.path.rpartition(".")[0])
+    said = above is row.change or not row.change.because
+    return row.change.does if said else f"{row.change.does}: {row.change.because}"
 
 
 def _setter(row: Row) -> str:
@@ -184,7 +179,7 @@ def _properties(kind: str, name: str, before: str) -> Iterator[tuple[str, Mappin
 
 
 def _row(kind: str, path: str, row: Mapping[str, Any]) -> Row:
-    given = {key: value for key, value in row.items() if key not in {"rules", "service"}}
+    given = {key: value for key, value in row.items() if key != "rules"}
     return Row(kind=kind, path=path, rules=tuple(row.get("rules", "").split()), **given)
 
 
