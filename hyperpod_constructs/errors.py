@@ -6,6 +6,7 @@ HyperPodError
 │   └── InvalidCluster    .findings: everything wrong with a deployment
 ├── UnreadableTemplate    a file that is no CloudFormation template, or an assembly with a piece missing
 ├── UnreadablePrices      a file that is no list of prices
+├── UnreadableSnapshot    a file that `hyperpod snapshot` did not write
 └── AccountError          AWS refused or failed a read
     ├── NotAllowed          .permission: what the account must allow for the read
     ├── NotInAccount        what was asked for is not there
@@ -64,6 +65,10 @@ class UnreadableTemplate(HyperPodError):
 
 class UnreadablePrices(HyperPodError):
     """A file that cannot be read as a list of prices; the message is one line for the user."""
+
+
+class UnreadableSnapshot(HyperPodError):
+    """A file that cannot be read as a snapshot of a cluster; the message is one line for the user."""
 
 
 class AccountError(HyperPodError):

@@ -12,10 +12,13 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from hyperpod_constructs.errors import AccountError, UnreadablePrices, UnreadableTemplate
+from hyperpod_constructs.errors import AccountError, UnreadablePrices, UnreadableSnapshot, UnreadableTemplate
 from hyperpod_constructs.version import VERSION
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.review.policy import FailOn
 
 DISTRIBUTION: Final = "hyperpod-constructs"
 _CANNOT_READ, _INTERRUPTED, _READER_GONE = 2, 130, 141
@@ -53,7 +56,7 @@ def _run(arguments: argparse.Namespace) -> int:
             arguments
         )
         sys.stdout.flush()
-    except (UnreadableTemplate, UnreadablePrices, AccountError) as error:
+    except (UnreadableTemplate, UnreadablePrices, UnreadableSnapshot, AccountError) as error:
         return _fail(str(error))
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -115,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         help="values of parameters from a file, as `aws cloudformation create-stack --parameters file://FILE` takes it",
     )
     _reads_path(_command(commands, "cost", "cost per hour, with the source and date of every price"))
+    _compares(_command(commands, "review", "what a change costs, moves and destroys, for whoever approves it"))
     summary = _command(commands, "summary", "nodes, accelerators, addresses, cost, quotas and plan dates on one page")
     _reads_path(summary)
     summary.add_argument(
@@ -150,6 +154,27 @@ def _reads_path(command: argparse.ArgumentParser, formats: tuple[str, ...] = ("t
         help="Region to assume where PATH does not say one, for example us-west-2",
     )
     _has_format(command, formats)
+
+
+def _compares(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 nothing holds that --fail-on names, 1 something does, 2 BASE, HEAD or FILE cannot be read, or "
+        "its own app refused it"
+    )
+    command.add_argument("base", metavar="BASE", help="what is deployed: a template, a folder of them, or a cdk.out")
+    command.add_argument("head", metavar="HEAD", help="the same with the change")
+    command.add_argument("--live", metavar="FILE", help="what runs, as `hyperpod snapshot` wrote it")
+    command.add_argument(
+        "--fail-on",
+        type=_fail_on,
+        default="",
+        metavar="CONDITIONS",
+        help="with commas between: replacement, data-loss, node-loss, cost=USD_PER_HOUR, error",
+    )
+    command.add_argument(
+        "--region", type=_region, help="Region to assume where a side does not say one, for example us-west-2"
+    )
+    _has_format(command, ("text", "json", "markdown"))
 
 
 def _looks_ahead(command: argparse.ArgumentParser) -> None:
@@ -323,6 +348,15 @@ def _region(text: str) -> str:
     if regions.partition(text) is None or re.search(r"-\d\d+$", text):  # partitions look at the beginning only
         raise argparse.ArgumentTypeError(f"{text!r} is not a Region; use one such as us-west-2")
     return text
+
+
+def _fail_on(text: str) -> FailOn:
+    from hyperpod_constructs.review.policy import FailOn  # noqa: PLC0415  # not needed for other commands
+
+    try:
+        return FailOn.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _parameter(text: str) -> tuple[str, str]:

@@ -1,25 +1,15 @@
-"""What `cost` and `summary` add up: the deployment, restricted instance groups counted as groups like any other.
-
-Where a template hides how many restricted groups it has, a group of unknown size stands for them: a total without them
-must not look whole.
-"""
+"""What `cost` and `summary` add up: the deployment, restricted instance groups counted as groups like any other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from hyperpod_constructs.catalog.price_lists import PriceList
 from hyperpod_constructs.cli.inputs import Input
-from hyperpod_constructs.model.capacity import InstanceGroup
-from hyperpod_constructs.model.deployment import Cluster, Deployment
-from hyperpod_constructs.model.restricted import RestrictedGroup
-from hyperpod_constructs.planning import cost
+from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.planning import cost, restricted
 from hyperpod_constructs.planning.cost import Cost, Metered
-from hyperpod_constructs.tokens import UNKNOWN
-
-_STAND_IN: Final = InstanceGroup(name="RestrictedInstanceGroups", count=UNKNOWN, instance_type=UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +42,9 @@ class Planned:
 def of(source: Input, lists: Sequence[PriceList]) -> Planned:
     """What can be added up of PATH, with prices that come before those of this package."""
     deployment = source.deployment
-    clusters = tuple(
-        replace(cluster, groups=(*cluster.groups, *_restricted(cluster))) for cluster in deployment.clusters
-    )
     counted = {cluster.path for cluster in deployment.clusters} | {each.path for each in deployment.file_systems}
     return Planned(
-        deployment=replace(deployment, clusters=clusters),
+        deployment=restricted.counted(deployment),
         conditional=tuple(each.path for each in source.read.resources() if each.conditional and each.path in counted),
         lists=tuple(lists),
     )
-
-
-def _restricted(cluster: Cluster) -> Iterator[InstanceGroup]:
-    groups = cluster.restricted_groups
-    for each in (UNKNOWN,) if groups is UNKNOWN else groups:
-        yield each.group if isinstance(each, RestrictedGroup) else _STAND_IN

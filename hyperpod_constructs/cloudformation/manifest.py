@@ -112,6 +112,15 @@ def stack_artifacts(folder: Path) -> Iterator[StackArtifact]:
     Raises:
         UnreadableTemplate: A manifest cannot be read, or names a file or folder that is not there.
     """
+    for manifest, artifacts in _manifests(folder):
+        assets = {key.rpartition("/")[2]: file for key, file in _files(manifest, artifacts)}
+        for name, kind, artifact in artifacts:
+            if kind == _STACK:
+                yield _stack(manifest, name, artifact, _mapping(artifact.get("properties")), assets)
+
+
+def _manifests(folder: Path) -> Iterator[tuple[Path, list[tuple[str, str, dict[str, Any]]]]]:
+    """Every manifest of an assembly with its artifacts: (name, type, artifact)."""
     waiting, seen = [folder], set()
     while waiting:
         current = waiting.pop(0)
@@ -120,13 +129,10 @@ def stack_artifacts(folder: Path) -> Iterator[StackArtifact]:
         seen.add(real)
         manifest = current / MANIFEST
         artifacts = list(_artifacts(manifest))
-        assets = _assets(manifest, artifacts)
+        yield manifest, artifacts
         for name, kind, artifact in artifacts:
-            properties = _mapping(artifact.get("properties"))
-            if kind == _STACK:
-                yield _stack(manifest, name, artifact, properties, assets)
-            elif kind == _ASSEMBLY:
-                waiting.append(_named(manifest, properties.get("directoryName"), name))
+            if kind == _ASSEMBLY:
+                waiting.append(_named(manifest, _mapping(artifact.get("properties")).get("directoryName"), name))
 
 
 def _artifacts(manifest: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -159,8 +165,17 @@ def _stack(
     )
 
 
-def _assets(manifest: Path, artifacts: list[tuple[str, str, dict[str, Any]]]) -> dict[str, Path]:
-    found = {}
+def published(folder: Path) -> dict[str, Path]:
+    """The files that an assembly, with the assemblies inside it, uploads before a deploy, by object key.
+
+    Raises:
+        UnreadableTemplate: A manifest cannot be read, or names a file or folder that is not there.
+    """
+    return {key: file for manifest, artifacts in _manifests(folder) for key, file in _files(manifest, artifacts)}
+
+
+def _files(manifest: Path, artifacts: list[tuple[str, str, dict[str, Any]]]) -> Iterator[tuple[str, Path]]:
+    """File assets by object key."""
     for name, kind, artifact in artifacts:
         if kind != _ASSETS:
             continue
@@ -168,10 +183,9 @@ def _assets(manifest: Path, artifacts: list[tuple[str, str, dict[str, Any]]]) ->
         for file in _mapping(listed.get("files")).values():
             source = _mapping(_mapping(file).get("source")).get("path")
             for destination in _mapping(_mapping(file).get("destinations")).values():
-                key = str(_mapping(destination).get("objectKey", "")).rpartition("/")[2]
+                key = str(_mapping(destination).get("objectKey", ""))
                 if isinstance(source, str) and key:
-                    found[key] = manifest.parent / source
-    return found
+                    yield key, manifest.parent / source
 
 
 def _named(manifest: Path, name: object, artifact: str) -> Path:

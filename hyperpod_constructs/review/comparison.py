@@ -1,0 +1,287 @@
+"""Two assemblies side by side: stacks by deployed name, resources by logical id, properties by what they mean.
+
+The order of lists that have none, of keys and of files says nothing, and neither does the way in which a value is
+written: both sides are compared after every intrinsic was resolved. Where that leaves a value open, what is written
+decides.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final, TypeAlias
+
+from hyperpod_constructs.cloudformation.assembly import Assembly
+from hyperpod_constructs.cloudformation.stack import Resource, Stack
+from hyperpod_constructs.cloudformation.values import Reference, Text, Value
+from hyperpod_constructs.tokens import UNKNOWN
+
+Steps: TypeAlias = tuple[str, ...]
+"""Names that lead to a value; an item of a list is called by its own name, or by its place."""
+
+_NAMED_BY: Final = ("InstanceGroupName", "Key", "Sid", "AlarmName", "TeamName", "Name", "Id")
+"""Keys whose value tells the items of a list apart, where each item has one and no two the same."""
+_ORDERED: Final = frozenset({"InstanceTypes"})
+"""Lists whose order means something: the types of a flexible group stand in order of preference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A property that is another one afterwards.
+
+    Attributes:
+        steps: Names that lead to it from `Properties`; a named item of a list is a step with its name.
+        path: The same without items of lists, as in `InstanceGroups.InstanceCount`.
+        before: `None` where it was not there.
+        after: `None` where it is gone.
+    """
+
+    steps: Steps
+    path: str
+    before: Value
+    after: Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pair:
+    """A resource before and after.
+
+    Attributes:
+        stack: What both sides call its stack, see `Comparison.stacks`.
+        logical_id: Its key in the template.
+        before: `None` where it is new.
+        after: `None` where it is gone.
+        differences: Properties that differ, where it is on both sides.
+    """
+
+    stack: str
+    logical_id: str
+    before: Resource | None
+    after: Resource | None
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def either(self) -> Resource:
+        """The resource as it will be, or as it was."""
+        found = self.after or self.before
+        assert found is not None  # noqa: S101  # a pair has at least one side: `Comparison` makes no other
+        return found
+
+    @property
+    def id(self) -> tuple[str, str]:
+        """What both sides call the resource."""
+        return self.stack, self.logical_id
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Both sides.
+
+    Attributes:
+        base: As it is deployed.
+        head: As it would be.
+    """
+
+    base: Assembly
+    head: Assembly
+
+    @cached_property
+    def stacks(self) -> tuple[str, ...]:
+        """What both sides call their stacks, those of the base first."""
+        return tuple(dict.fromkeys((*self._base_names.values(), *self._head_names.values())))
+
+    @cached_property
+    def gone(self) -> tuple[Stack, ...]:
+        """Stacks of the base that the head does not have: no deploy deletes them."""
+        kept = set(self._head_names.values())
+        return tuple(s for s in self.base.stacks if s.parent is None and self._base_names[s.id] not in kept)
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Every resource of either side, in the order of the base, then of the head."""
+        before = _by_id(self.base, self._base_names)
+        after = _by_id(self.head, self._head_names)
+        return tuple(self._pair(id_, before.get(id_), after.get(id_)) for id_ in dict.fromkeys((*before, *after)))
+
+    @cached_property
+    def by_id(self) -> Mapping[tuple[str, str], Pair]:
+        """Pairs by what both sides call the resource."""
+        return {pair.id: pair for pair in self.pairs}
+
+    def base_value(self, value: Value) -> Value:
+        """A value of the base with references by the names that both sides know."""
+        return _renamed(value, self._base_names)
+
+    def head_value(self, value: Value) -> Value:
+        """A value of the head with references by the names that both sides know."""
+        return _renamed(value, self._head_names)
+
+    def name_of(self, stack: Stack) -> str:
+        """What both sides call a stack of either."""
+        found = self._base_names if any(each is stack for each in self.base.stacks) else self._head_names
+        return found[stack.id]
+
+    @cached_property
+    def _base_names(self) -> Mapping[str, str]:
+        return _names(self.base, alone=self._alone)
+
+    @cached_property
+    def _head_names(self) -> Mapping[str, str]:
+        return _names(self.head, alone=self._alone)
+
+    @cached_property
+    def _alone(self) -> bool:
+        """Whether both sides have one stack of their own without a deployed name: it is the same one."""
+        outer = [[s for s in side.stacks if s.parent is None] for side in (self.base, self.head)]
+        return all(len(side) == 1 for side in outer) and any(side[0].name is None for side in outer)
+
+    def _pair(self, id_: tuple[str, str], before: Resource | None, after: Resource | None) -> Pair:
+        stack, logical_id = id_
+        found: tuple[Difference, ...] = ()
+        if before is not None and after is not None:
+            found = tuple(_differences(before, after, self.base_value, self.head_value))
+        return Pair(stack=stack, logical_id=logical_id, before=before, after=after, differences=found)
+
+
+def _names(side: Assembly, *, alone: bool) -> dict[str, str]:
+    """By id, what both sides call a stack: the deployed name with account and Region, else the name of its file."""
+    names: dict[str, str] = {}
+    for stack in side.stacks:  # a stack comes before those nested in it
+        if stack.parent is not None:
+            names[stack.id] = f"{names[stack.parent.id]}/{stack.logical_path[-1]}"
+        elif alone:
+            names[stack.id] = ""
+        else:
+            place = [word for word in (stack.account, stack.region) if word]
+            names[stack.id] = " ".join([stack.name or stack.id, *(place if stack.name else ())])
+    return names
+
+
+def _by_id(side: Assembly, names: Mapping[str, str]) -> dict[tuple[str, str], Resource]:
+    return {(names[stack.id], each.logical_id): each for stack in side.stacks for each in stack.resources()}
+
+
+def _renamed(value: Value, names: Mapping[str, str]) -> Value:
+    if isinstance(value, Reference):
+        return replace(value, stack=names.get(value.stack, value.stack))
+    if isinstance(value, Text):
+        return Text(parts=tuple(_renamed(p, names) if isinstance(p, Reference) else p for p in value.parts))  # type: ignore[misc]  # a reference stays one
+    if isinstance(value, list):
+        return [_renamed(item, names) for item in value]
+    if isinstance(value, dict):
+        return {key: _renamed(item, names) for key, item in value.items()}
+    return value
+
+
+def _differences(
+    before: Resource, after: Resource, old: Callable[[Value], Value], new: Callable[[Value], Value]
+) -> Iterator[Difference]:
+    """What differs between both sides of a resource."""
+    if not isinstance(before.properties, dict) or not isinstance(after.properties, dict):
+        if _written(before) != _written(after):
+            yield Difference(steps=(), path="", before=UNKNOWN, after=UNKNOWN)
+        return
+    for name in dict.fromkeys((*before.properties, *after.properties)):
+        ours, theirs = old(before.properties.get(name)), new(after.properties.get(name))
+        found = [*_between(ours, theirs, (name,), name)]
+        yield from found
+        if not found and _is_open(ours) and _written(before, name) != _written(after, name):
+            yield Difference(steps=(name,), path=name, before=ours, after=theirs)
+
+
+def _between(before: Value, after: Value, steps: Steps, path: str) -> Iterator[Difference]:
+    if before == after and type(before) is type(after):
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            yield from _between(before.get(key), after.get(key), (*steps, key), f"{path}.{key}")
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _between_lists(before, after, steps, path)
+    elif not _same_scalar(before, after):
+        yield Difference(steps=steps, path=path, before=before, after=after)
+
+
+def _between_lists(before: list[Value], after: list[Value], steps: Steps, path: str) -> Iterator[Difference]:
+    ours, theirs = _by_name(before), _by_name(after)
+    if ours is not None and theirs is not None:
+        for name in dict.fromkeys((*ours, *theirs)):
+            yield from _between(ours.get(name), theirs.get(name), (*steps, name), path)
+        return
+    if steps[-1] in _ORDERED:
+        yield Difference(steps=steps, path=path, before=before, after=after)
+        return
+    gone, new = _without(before, after), _without(after, before)
+    if len(gone) == len(new) == 1 and isinstance(gone[0], dict) and isinstance(new[0], dict):
+        yield from _between(gone[0], new[0], (*steps, str(before.index(gone[0]))), path)
+    elif gone or new:
+        yield Difference(steps=steps, path=path, before=before, after=after)
+
+
+def _by_name(items: list[Value]) -> dict[str, Value] | None:
+    """The items by the name that tells them apart; `None` where there is none."""
+    names = names_of(items)
+    return None if names is None else dict(zip(names, items, strict=True))
+
+
+def names_of(items: list[Value]) -> list[str] | None:
+    """The name of each item of a list, such as those of instance groups; `None` where they have none."""
+    for key in _NAMED_BY:
+        names = [item.get(key) if isinstance(item, dict) else None for item in items]
+        found = [name for name in names if isinstance(name, str)]
+        if len(set(found)) == len(items):
+            return found
+    return None
+
+
+def _without(items: list[Value], others: list[Value]) -> list[Value]:
+    """Items that the other list does not have, each as often as it is missing."""
+    left = [_key(other) for other in others]
+    missing = []
+    for item in items:
+        key = _key(item)
+        if key in left:
+            left.remove(key)
+        else:
+            missing.append(item)
+    return missing
+
+
+def _key(value: Value) -> str:
+    """A text that is the same for values that mean the same."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key!r}:{_key(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(sorted(map(_key, value))) + "]"
+    return _scalar(value)
+
+
+def _same_scalar(before: Value, after: Value) -> bool:
+    """Whether CloudFormation sees no difference: it takes numbers and booleans as text too."""
+    scalars = (str, int, float, bool)
+    return isinstance(before, scalars) and isinstance(after, scalars) and _scalar(before) == _scalar(after)
+
+
+def _scalar(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    return value if isinstance(value, str) else repr(value)
+
+
+def _is_open(value: Value) -> bool:
+    """Whether a part of a value is known only at deploy and no reference says where it comes from."""
+    if isinstance(value, list):
+        return any(map(_is_open, value))
+    if isinstance(value, dict):
+        return any(map(_is_open, value.values()))
+    return value is UNKNOWN or (isinstance(value, Text) and UNKNOWN in value.parts)
+
+
+def _written(resource: Resource, name: str | None = None) -> str:
+    """The properties as the template has them, in an order that means nothing."""
+    properties = resource.stack.document.body["Resources"][resource.logical_id].get("Properties")
+    written = properties.get(name) if name is not None and isinstance(properties, Mapping) else properties
+    return json.dumps(written, sort_keys=True, default=str)

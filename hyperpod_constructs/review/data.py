@@ -1,0 +1,113 @@
+"""What becomes of resources that hold data, or on which something runs, when they go or are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from hyperpod_constructs.cloudformation.stack import Resource
+from hyperpod_constructs.cloudformation.values import Value
+from hyperpod_constructs.review.comparison import Comparison, Pair
+from hyperpod_constructs.review.impacts import Effect, Impact
+
+HOLDS: Final[Mapping[str, str]] = {
+    "AWS::APS::Workspace": "the metrics in it",
+    "AWS::DynamoDB::Table": "the items in it",
+    "AWS::EC2::Volume": "the files on it",
+    "AWS::ECR::Repository": "the images in it",
+    "AWS::EFS::FileSystem": "the files on it",
+    "AWS::FSx::FileSystem": "the files on it",
+    "AWS::FSx::Volume": "the files on it",
+    "AWS::KMS::Key": "what it encrypts, which nobody can read without it",
+    "AWS::Logs::LogGroup": "the logs in it",
+    "AWS::RDS::DBCluster": "the database",
+    "AWS::RDS::DBInstance": "the database",
+    "AWS::S3::Bucket": "the objects in it",
+    "AWS::SecretsManager::Secret": "the secret",
+}
+"""What is lost with a resource of each type that holds data."""
+
+_RUNS: Final = (
+    "AWS::EC2::",
+    "AWS::EFS::",
+    "AWS::EKS::",
+    "AWS::FSx::",
+    "AWS::Lambda::Function",
+    "AWS::RDS::",
+    "AWS::SageMaker::",
+)
+"""Beginnings of types on which something else runs: without them it stops."""
+_DOES_NOT: Final = ("AWS::EC2::SecurityGroupEgress", "AWS::EC2::SecurityGroupIngress", "AWS::EC2::FlowLog")
+_KEPT: Final = ("Retain", "RetainExceptOnCreate")
+_KEEP: Final = (
+    "if this is not meant, keep the logical id (CDK: override_logical_id on the L1) and the stack; if it is, copy what "
+    "is needed first"
+)
+_RETAIN: Final = "write DeletionPolicy and UpdateReplacePolicy: Retain"
+
+
+def removed(comparison: Comparison, pair: Pair) -> Effect:
+    """What a resource that the head does not have any more leaves behind."""
+    resource = pair.either
+    name = resource.stack.name
+    out = f"taken out of {f'stack {name}' if name else 'the stack'}"
+    if resource.type in HOLDS:
+        return _parted(resource, resource.deletion_policy, out + _made_again(comparison, pair))
+    if resource.deletion_policy in _KEPT:
+        reason = f"{out}, and kept in the account by its DeletionPolicy"
+        return Effect(Impact.LEFT_BEHIND, reason, "delete it by hand when nothing needs it: it may cost money")
+    runs = resource.type.startswith(_RUNS) and not resource.type.startswith(_DOES_NOT)
+    if resource.type.endswith("Association") or not runs:
+        return Effect(Impact.REMOVED, out)
+    return Effect(Impact.DESTROYED, f"deleted: {out}", "make sure that nothing uses it any more")
+
+
+def replaced(resource: Resource, why: str) -> Effect | None:
+    """What the replacement of a resource does to its data; `None` for a type that holds none."""
+    if resource.type not in HOLDS:
+        return None
+    return _parted(resource, resource.update_replace_policy, why, "replaced by an empty one, ")
+
+
+def _parted(resource: Resource, policy: object, why: str, what: str = "") -> Effect:
+    """What a policy makes of a resource with data that its stack lets go of."""
+    holds = HOLDS[resource.type]
+    recipe = "new-file-system" if resource.type == "AWS::FSx::FileSystem" else None
+    if policy in _KEPT:
+        reason = f"{what}leaves the stack with {holds}, kept and paid for: {why}"
+        return Effect(Impact.LEFT_BEHIND, reason, _KEEP, recipe)
+    if policy == "Snapshot":
+        return Effect(
+            Impact.LEFT_BEHIND, f"{what}deleted with {holds}, of which a snapshot is kept: {why}", _KEEP, recipe
+        )
+    if policy is None or policy == "Delete":
+        return Effect(Impact.DATA_LOST, f"{what}deleted with {holds}: {why}", f"{_RETAIN}; {_KEEP}", recipe)
+    reason = f"{what}deleted with {holds} or kept, which is decided at deploy: {why}"
+    return Effect(Impact.DATA_LOST, reason, f"{_RETAIN}; {_KEEP}", recipe)
+
+
+def _made_again(comparison: Comparison, pair: Pair) -> str:
+    """That the same is made under another logical id, which CloudFormation does not know for the same."""
+    resource = pair.either
+    new = [each for each in comparison.pairs if each.before is None and each.after is not None]
+    like = [each for each in new if _is_like(comparison, resource, each.either)]
+    if len(like) != 1:
+        return ""
+    return f", and a new empty one is made as {like[0].logical_id}: CloudFormation knows it by its logical id"
+
+
+def _is_like(comparison: Comparison, before: Resource, after: Resource) -> bool:
+    """Whether two resources look like one under two names: the same name in the tree of constructs, or properties."""
+    if before.type != after.type:
+        return False
+    if before.path.rpartition("/")[2] == after.path.rpartition("/")[2]:
+        return True
+    ours, theirs = _without_tags(before), _without_tags(after)
+    return ours is not None and comparison.base_value(ours) == comparison.head_value(theirs)
+
+
+def _without_tags(resource: Resource) -> dict[str, Value] | None:
+    """The properties but for tags, in which the CDK writes the path."""
+    if not isinstance(resource.properties, dict):
+        return None
+    return {key: value for key, value in resource.properties.items() if key != "Tags"}

@@ -1,0 +1,100 @@
+"""Exports that another deployed stack imports: CloudFormation refuses to take them away or to change their value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from hyperpod_constructs.cloudformation.assembly import Assembly
+from hyperpod_constructs.cloudformation.stack import Stack
+from hyperpod_constructs.cloudformation.values import Reference, Value, parts_of
+from hyperpod_constructs.review.comparison import Comparison, Pair
+from hyperpod_constructs.review.data import HOLDS
+from hyperpod_constructs.review.impacts import Change, Effect, Impact
+from hyperpod_constructs.review.spread import Id
+
+_SOURCE = "CloudFormation user guide, using-cfn-stack-exports"
+
+
+def changes(comparison: Comparison, replaced: Mapping[Id, object]) -> Iterator[Change]:
+    """Exports in use that go, or whose value changes with a resource that is replaced."""
+    importers, head = _importers(comparison.base), _exports(comparison.head)
+    changed: dict[Id, list[tuple[str, Stack, list[Stack]]]] = {}
+    for name, (stack, output) in _exports(comparison.base).items():
+        users = [each for each in importers.get(name, ()) if each is not stack]
+        if not users or stack in comparison.gone:
+            continue
+        if name not in head:
+            yield _taken_away(comparison, stack, name, _names(users))
+        for id_ in _behind(comparison, stack, output) if name in head else ():
+            if id_ in replaced:
+                changed.setdefault(id_, []).append((name, stack, users))
+    for id_, uses in changed.items():
+        yield _value_changes(comparison, comparison.by_id[id_], uses)
+
+
+def _taken_away(comparison: Comparison, stack: Stack, name: str, users: str) -> Change:
+    reason = f"the export {name} goes, and the deployed stack {users} imports it: CloudFormation refuses that"
+    action = f"deploy {users} without the import first, then this; in the CDK: stack.export_value(...) for one deploy"
+    return _change(
+        comparison, stack, stack.construct_path or stack.id, Effect(Impact.REFUSED, reason, action, None, _SOURCE)
+    )
+
+
+def _value_changes(comparison: Comparison, pair: Pair, uses: Sequence[tuple[str, Stack, list[Stack]]]) -> Change:
+    users = _names([user for _, _, each in uses for user in each])
+    what = "replaced by an empty one" if pair.either.type in HOLDS else "replaced"
+    reason = (
+        f"it would be {what}, and the deployed stack {users} imports {len(uses)} of its values: CloudFormation does "
+        "not change an export in use, so the update of this stack is rolled back"
+    )
+    action = "leave it as it is; make the new one beside it, move over, and take the old one out later"
+    effect = Effect(Impact.REFUSED, reason, action, None, _SOURCE)
+    return _change(comparison, uses[0][1], pair.either.path, effect)
+
+
+def _names(stacks: Iterable[Stack]) -> str:
+    return ", ".join(sorted({each.name or each.id for each in stacks}))
+
+
+def _change(comparison: Comparison, stack: Stack, path: str, effect: Effect) -> Change:
+    return Change(
+        path=path,
+        property_name="Outputs.Export",
+        effect=effect,
+        type="AWS::CloudFormation::Stack",
+        stack=comparison.name_of(stack),
+    )
+
+
+def _exports(side: Assembly) -> dict[str, tuple[Stack, str]]:
+    return {name: (stack, output) for stack in side.stacks for name, output in stack.scope.exports()}
+
+
+def _behind(comparison: Comparison, stack: Stack, output: str) -> Iterator[Id]:
+    """The resources that decide an output of the base."""
+    value = comparison.base_value(stack.scope.output(output))
+    yield from ((part.stack, part.logical_id) for part in parts_of(value) if isinstance(part, Reference))
+
+
+def _importers(side: Assembly) -> dict[str, list[Stack]]:
+    """The stacks that import each export."""
+    found: dict[str, list[Stack]] = {}
+    for stack in side.stacks:
+        for argument in _imports(stack.document.body):
+            name: Value = stack.scope.resolve(argument)
+            if isinstance(name, str):
+                found.setdefault(name, []).append(stack)
+    return found
+
+
+def _imports(written: object) -> Iterator[object]:
+    """What every `Fn::ImportValue` of a template names."""
+    waiting = [written]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if "Fn::ImportValue" in value:
+                yield value["Fn::ImportValue"]
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value

@@ -1,0 +1,1 @@
+"""A review as people and programs read it: text, markdown, JSON."""

@@ -1,0 +1,215 @@
+"""What a review says, in the order in which it is read: verdict, money and capacity, what stops, what to do.
+
+Thirty seconds are forty lines, so changes that say the same are one line, and harmless ones are counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from hyperpod_constructs.catalog.updates import RECIPES
+from hyperpod_constructs.review.data import HOLDS
+from hyperpod_constructs.review.impacts import SEVERITY, Change, Impact, Verdict
+from hyperpod_constructs.review.report import numbers
+from hyperpod_constructs.review.report.lines import Item, Page, Section
+from hyperpod_constructs.review.review import Kept, Review
+from hyperpod_constructs.review.scripts import ScriptEdit
+from hyperpod_constructs.review.written import Widened
+
+_MOST: Final = 6
+"""Lines of one section; what is more is counted, and all of it is in the JSON."""
+_TOLD: Final = ("AWS::Budgets::", "AWS::EKS::", "AWS::SageMaker::")
+_FIRST: Final = re.compile(r"[:;] ")
+"""What comes after the first clause of a reason: it stands further down, with the change."""
+_QUIET: Final = frozenset({Impact.CREATED, Impact.IN_PLACE, Impact.REMOVED, Impact.NEW_NODES})
+
+
+def of(review: Review) -> Page:
+    """The page of a review."""
+    sections = [
+        Section(title="What stops it", items=tuple(_stopping(review))),
+        Section(title="What changes", items=tuple(_changes(review))),
+        Section(title="Left behind", items=tuple(map(_kept, review.kept))),
+        Section(title="Scripts", items=tuple(map(_script, review.scripts))),
+        Section(title="Before the merge", items=tuple(_limited([*numbers.raises(review)]))),
+        Section(title="Live", items=tuple(numbers.live(review.drift))),
+        Section(title="Wider", items=tuple(_widened(review.widened))),
+        Section(title="Findings", items=tuple(_findings(review))),
+        Section(title="Not compared", items=tuple(_limited([Item(text=each) for each in review.not_compared]))),
+    ]
+    return Page(
+        verdict=review.verdict,
+        headline=_headline(review),
+        where=_where(review.regions),
+        rows=tuple(numbers.rows(review.figures)),
+        remarks=tuple(numbers.remarks(review.figures)),
+        sections=tuple(section for section in sections if section.items),
+    )
+
+
+def _where(regions: Sequence[tuple[str, str]]) -> str:
+    named = [" · ".join(filter(None, each)) for each in regions[:_MOST]]
+    more = [f"and {len(regions) - _MOST} more clusters"] if len(regions) > _MOST else []
+    return ", ".join([*named, *more])
+
+
+def _headline(review: Review) -> str:
+    match review.verdict:
+        case Verdict.UNCHANGED:
+            return "Unchanged: nothing is deployed differently"
+        case Verdict.SAFE:
+            return _safe(review)
+    if review.stopping:
+        first = review.stopping[0]
+        more = f" ({len(review.stopping) - 1} more)" if len(review.stopping) > 1 else ""
+        return f"Blocked: {first.rule}{more}: {first.message}"
+    worst = [change for change in review.changes if change.verdict is review.verdict]
+    more = f", and {len(worst) - 1} more" if len(worst) > 1 else ""
+    return f"{review.verdict.value.capitalize()}: {worst[0].path}{more}: {_FIRST.split(worst[0].effect.reason)[0]}"
+
+
+def _safe(review: Review) -> str:
+    """What a safe change amounts to."""
+    later = any(change.impact is Impact.NEW_NODES for change in review.changes)
+    kept = "nodes that run keep what they have" if later else "nothing restarts"
+    wider = ["access becomes wider"] if review.widened else []
+    said = [*wider, *numbers.in_short(review.figures), kept, "no data is touched"]
+    return f"Safe to merge{_after(review)}: {', '.join(said)}"
+
+
+def _after(review: Review) -> str:
+    """What has to be seen to first: only a snapshot says which quotas are too low."""
+    quotas = len([*numbers.raises(review)])
+    if not quotas:
+        return ""
+    if review.drift:
+        return f" after {quotas} quota raise{'s' if quotas > 1 else ''}"
+    return f" once {quotas} quota{'s are' if quotas > 1 else ' is'} checked"
+
+
+def _stopping(review: Review) -> Iterator[Item]:
+    """Findings with which a deployment is refused."""
+    yield from _limited(
+        [Item(subject=each.path, text=f"{each.rule} {each.message}", action=each.fix) for each in review.stopping]
+    )
+
+
+def _changes(review: Review) -> Iterator[Item]:
+    """The changes that matter, then the number of the others."""
+    loud = [change for change in review.changes if change.impact not in _QUIET]
+    shown = [change for change in review.changes if change.impact in _QUIET and _is_told(change)]
+    quiet = [change for change in review.changes if change.impact in _QUIET and change not in shown]
+    names = {cluster.path: cluster.name for cluster in review.figures.clusters if cluster.name}
+    explained: set[str] = set()
+    items = [_item(alike, names, explained) for alike in _alike([*loud, *shown])]
+    yield from _limited(items)
+    if quiet:
+        yield Item(text=_counted(quiet))
+
+
+def _is_told(change: Change) -> bool:
+    """Whether even a harmless change is worth a line: the types that a cluster stands or falls with."""
+    return change.type in HOLDS or change.type.startswith(_TOLD)
+
+
+def _alike(changes: Iterable[Change]) -> list[list[Change]]:
+    """Changes that say the same of several places, together."""
+    found: dict[tuple[object, ...], list[Change]] = {}
+    for change in changes:
+        same_value = () if change.because_of else (change.before, change.after)
+        found.setdefault((change.effect, change.because_of, *same_value), []).append(change)
+    return [*found.values()]
+
+
+def _item(alike: Sequence[Change], clusters: Mapping[str, str], explained: set[str]) -> Item:
+    first = alike[0]
+    effect = first.effect
+    names = dict.fromkeys(change.property_name.rpartition(".")[2] for change in alike if change.property_name)
+    value = ""
+    if first.because_of is None and first.before != first.after:
+        value = f" {first.before or 'nothing'} → {first.after or 'nothing'}"
+    behind = f"; follows from {first.because_of}" if first.because_of else ""
+    what = f"{', '.join(names)}{value}: " if names and first.property_name not in _LISTS else ""
+    steps: tuple[str, ...] = ()
+    if effect.recipe and effect.recipe not in explained:
+        explained.add(effect.recipe)
+        steps = tuple(_named(step, first.path, clusters) for step in RECIPES[effect.recipe].steps)
+    text = f"{effect.impact.value.replace('-', ' ')}: {what}{effect.reason}{behind}"
+    return Item(subject=_subject([change.path for change in alike]), text=text, action=effect.action, steps=steps)
+
+
+_LISTS: Final = ("InstanceGroups", "RestrictedInstanceGroups")
+
+
+def _named(step: str, path: str, clusters: Mapping[str, str]) -> str:
+    """A step with the names of cluster and group in place of the words that stand for them."""
+    if path in clusters:
+        return step.replace("CLUSTER", clusters[path])
+    cluster, _, group = path.rpartition("/")
+    if cluster not in clusters:
+        return step
+    return step.replace("CLUSTER", clusters[cluster]).replace("GROUP", group)
+
+
+def _subject(paths: Sequence[str]) -> str:
+    """Several paths in one, by what they have in common."""
+    several = list(dict.fromkeys(paths))
+    above = {path.rpartition("/")[0] for path in several}
+    if len(several) > 1 and len(above) == 1 and (parent := above.pop()):
+        return f"{parent}/{{{', '.join(path.rpartition('/')[2] for path in several)}}}"
+    return ", ".join(several)
+
+
+def _counted(changes: Sequence[Change]) -> str:
+    """How many changes there are that need no line, by what happens and by type."""
+    parts = []
+    for impact in sorted({change.impact for change in changes}, key=SEVERITY.__getitem__, reverse=True):
+        types = Counter(change.type.removeprefix("AWS::") for change in changes if change.impact is impact)
+        listed = ", ".join(f"{name} x{number}" if number > 1 else name for name, number in sorted(types.items()))
+        parts.append(f"{types.total()} {impact.value.replace('-', ' ')} ({listed})")
+    return f"besides: {'; '.join(parts)}"
+
+
+def _script(edit: ScriptEdit) -> Item:
+    files = [
+        f"{word} {', '.join(names)}"
+        for word, names in (("changed", edit.changed), ("added", edit.added), ("removed", edit.removed))
+        if names
+    ]
+    what = "; ".join(files) if edit.compared else "the files were not at hand on both sides"
+    text = f"{what}. New nodes of {', '.join(edit.groups)} run them; nodes that run keep what they have"
+    steps = RECIPES["try-a-script"].steps
+    return Item(subject=edit.path, text=text, action="replace one spare first, look, then the others", steps=steps)
+
+
+def _widened(widened: Sequence[Widened]) -> Iterator[Item]:
+    """What is allowed or open from now on, once for all that it is said of."""
+    paths: dict[str, list[str]] = {}
+    for each in widened:
+        paths.setdefault(each.what, []).append(each.path)
+    yield from _limited([Item(subject=_subject(several), text=what) for what, several in paths.items()])
+
+
+def _kept(kept: Kept) -> Item:
+    size = "" if kept.capacity_gib is None else f"{kept.capacity_gib:,} GiB, "
+    month = "at a price that is not known" if kept.usd_per_month is None else f"{kept.usd_per_month:,.0f} USD a month"
+    return Item(subject=kept.path, text=f"{size}{month}: the bill goes on until somebody deletes it")
+
+
+def _findings(review: Review) -> Iterator[Item]:
+    stopping = set(review.stopping)
+    new = [each for each in review.new if each not in stopping]
+    items = [Item(subject=f.path, text=f"new {f.severity.value} {f.rule}: {f.message}", action=f.fix) for f in new]
+    items += [Item(subject=each.path, text=f"resolved {each.rule}") for each in review.resolved]
+    yield from _limited(items)
+
+
+def _limited(items: Sequence[Item]) -> Iterator[Item]:
+    """As many lines as a section may have, and the number of the others."""
+    most = _MOST if len(items) > _MOST + 1 else len(items)
+    yield from items[:most]
+    if len(items) > most:
+        yield Item(text=f"and {len(items) - most} more: --format json has all of them")

@@ -1,0 +1,177 @@
+"""One review: everything that two assemblies and, where there is one, a snapshot of what runs say about a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hyperpod_constructs.catalog import prices
+from hyperpod_constructs.catalog.price_lists import PriceList
+from hyperpod_constructs.cloudformation.assembly import Assembly
+from hyperpod_constructs.findings import Finding
+from hyperpod_constructs.model.deployment import Deployment, UnseenKind
+from hyperpod_constructs.planning import cost
+from hyperpod_constructs.review import changes, drift, figures, openings, permissions, running, scripts
+from hyperpod_constructs.review.changes import by_severity
+from hyperpod_constructs.review.comparison import Comparison
+from hyperpod_constructs.review.drift import Drift
+from hyperpod_constructs.review.figures import Figures
+from hyperpod_constructs.review.impacts import Change, Impact, Verdict
+from hyperpod_constructs.review.live import Live
+from hyperpod_constructs.review.scripts import ScriptEdit
+from hyperpod_constructs.review.written import Widened
+from hyperpod_constructs.tokens import UNKNOWN, known
+
+LIVE: Final = "live state: give a snapshot with --live FILE (hyperpod snapshot CLUSTER --output FILE)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side of a review.
+
+    Attributes:
+        assembly: Its stacks.
+        deployment: What they deploy.
+        findings: What the rules say of it, without what the app acknowledges.
+    """
+
+    assembly: Assembly
+    deployment: Deployment
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A file system that a stack leaves behind.
+
+    Attributes:
+        path: Its path in the base.
+        capacity_gib: Its storage capacity in GiB; `None` where that is not known.
+        usd_per_month: What it costs for 730 hours; `None` where it has no price.
+    """
+
+    path: str
+    capacity_gib: int | None
+    usd_per_month: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """What a change does.
+
+    Attributes:
+        verdict: The worst of it.
+        changes: Everything that becomes another, the worst first.
+        widened: What is allowed or open afterwards and was not before.
+        scripts: Edits of lifecycle scripts.
+        figures: The numbers before and after.
+        drift: The change beside what runs; `None` without a snapshot.
+        kept: What the stacks leave behind and is paid for all the same.
+        new: Findings that only the head has.
+        resolved: Findings that only the base has.
+        stopping: Findings of the head with which a deployment is refused, new or not.
+        not_compared: What nobody could look at.
+        regions: Where the head's clusters are: name, or path where it has none, and Region.
+    """
+
+    verdict: Verdict
+    changes: tuple[Change, ...]
+    widened: tuple[Widened, ...]
+    scripts: tuple[ScriptEdit, ...]
+    figures: Figures
+    drift: Drift | None
+    kept: tuple[Kept, ...]
+    new: tuple[Finding, ...]
+    resolved: tuple[Finding, ...]
+    stopping: tuple[Finding, ...]
+    not_compared: tuple[str, ...]
+    regions: tuple[tuple[str, str], ...]
+
+
+def of(
+    base: Side, head: Side, *, live: Live | None = None, lists: Sequence[PriceList] = (), now: datetime | None = None
+) -> Review:
+    """What a change does.
+
+    Args:
+        base: As it is deployed.
+        head: As it would be.
+        live: What runs.
+        lists: Prices that come before those of this package, the best first.
+        now: The time, with its zone, for the age of the snapshot.
+    """
+    comparison = Comparison(base=base.assembly, head=head.assembly)
+    beside = drift.of(base.deployment, head.deployment, live, now=now) if live else None
+    found, widened = changes.of(comparison), (*permissions.of(comparison), *openings.of(comparison))
+    if beside is not None:
+        found = by_severity((*found, *running.changes(found, beside)))
+    stopping = tuple(finding for finding in head.findings if finding.severity.stops)
+    return Review(
+        verdict=_verdict(found, widened, stopping),
+        changes=found,
+        widened=widened,
+        scripts=scripts.of(comparison),
+        figures=figures.of(base.deployment, head.deployment, lists),
+        drift=beside,
+        kept=tuple(_kept(base.deployment, found, lists)),
+        new=_without(head.findings, base.findings),
+        resolved=_without(base.findings, head.findings),
+        stopping=stopping,
+        not_compared=tuple(dict.fromkeys(_not_compared(base, head, live))),
+        regions=tuple(_regions(head.deployment if head.deployment.clusters else base.deployment)),
+    )
+
+
+def _kept(base: Deployment, found: Iterable[Change], lists: Sequence[PriceList]) -> Iterator[Kept]:
+    behind = {change.path for change in found if change.impact is Impact.LEFT_BEHIND}
+    systems = [each for each in base.file_systems if each.path in behind]
+    metered = {item.path: item.usd_per_hour for item in cost.hourly(base, lists).metered} if systems else {}
+    for each in systems:
+        hourly = metered.get(each.path)
+        month = None if hourly is None else hourly * prices.HOURS_PER_MONTH
+        yield Kept(path=each.path, capacity_gib=known(each.lustre.capacity_gib), usd_per_month=month)
+
+
+def _verdict(found: Iterable[Change], widened: Sequence[Widened], stopping: Sequence[Finding]) -> Verdict:
+    verdicts = [change.verdict for change in found]
+    verdicts += [Verdict.SAFE] if widened else []
+    if not verdicts:
+        return Verdict.UNCHANGED
+    return Verdict.BLOCKED if stopping else max(verdicts, key=list(Verdict).index)
+
+
+def _without(some: Sequence[Finding], others: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Findings of rules and places that the other side does not have; their figures may differ."""
+    there = {(each.rule, each.path) for each in others}
+    return tuple(each for each in some if (each.rule, each.path) not in there)
+
+
+def _not_compared(base: Side, head: Side, live: Live | None) -> Iterator[str]:
+    if live is None and base.deployment.clusters:
+        yield LIVE
+    for side, name in ((base, "base"), (head, "head")):
+        for unseen in side.deployment.unseen:
+            yield f"{unseen.path} of the {name}: {_WHY[unseen.kind]}"
+        for resource in side.assembly.resources():
+            if resource.properties is UNKNOWN:
+                yield f"{resource.path} of the {name}: a macro or loop decides its properties"
+        if side.assembly.requests:
+            yield f"create-cluster requests of the {name}: only templates are compared"
+
+
+_WHY: Final[Mapping[UnseenKind, str]] = {
+    "nested": "the template of the nested stack is not at hand",
+    "macro": "only CloudFormation expands the macro",
+    "file": "it is no template",
+    "folder": "a folder that was not read",
+    "condition": "a condition leaves it out",
+    "type": "a type that this version does not know",
+}
+
+
+def _regions(deployment: Deployment) -> Iterator[tuple[str, str]]:
+    for cluster in deployment.clusters:
+        name = cluster.name if isinstance(cluster.name, str) else cluster.path
+        yield name, cluster.region or ""
