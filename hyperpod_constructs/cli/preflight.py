@@ -37,6 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     regions = _regions(source, session.region)
     if arguments.region and arguments.region not in regions:
         inputs.note(f"PATH fixes {', '.join(regions)}, so --region {arguments.region} plays no part")
+    for region in regions:
+        gateway.must_exist(region)
     account = session.open(Identity).account()
     outcomes = {
         region: preflight.run(

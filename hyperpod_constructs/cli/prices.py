@@ -23,6 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Writes the file and prints what is new in it; 1 where a Region has no price of HyperPod's instances."""
     asked = tuple(dict.fromkeys(arguments.region))
     for region in asked:
+        gateway.must_exist(region)
         if regions.partition(region) != "aws":
             place = f"{region} is in partition {regions.partition(region)}"
             print(

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hyperpod_constructs.cli import check, cost as cost_command, inputs, planned, price_files, terminal
 from hyperpod_constructs.cli.inputs import Judged
@@ -19,6 +19,9 @@ from hyperpod_constructs.planning import quotas, totals
 from hyperpod_constructs.planning.cost import Cost
 from hyperpod_constructs.planning.quotas import NeededQuota
 from hyperpod_constructs.planning.totals import ClusterTotals, PlanDates, SubnetUse, Totals
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.account.preflight.record import Record
 
 Applied: TypeAlias = Callable[[NeededQuota], Mapping[str, Any] | None]
 
@@ -29,21 +32,29 @@ def run(arguments: argparse.Namespace) -> int:
     if source.refusal:
         return inputs.refuse(source.refusal)
     judged = inputs.judge(source)
-    basis, applied = planned.of(source, price_files.load()), _applied(arguments.preflight)
+    basis, learned = planned.of(source, price_files.load()), _learned(arguments.preflight)
     if arguments.format == "json":
-        print(json.dumps(_as_data(basis, judged, applied), indent=2, default=_moment))
+        print(json.dumps(_as_data(basis, judged, learned), indent=2, default=_moment))
     else:
-        print("\n".join(_text(basis, judged, arguments, applied)))
+        print("\n".join(_text(basis, judged, arguments, learned)))
     return 1 if judged.stops else 0
 
 
-def _as_data(basis: Planned, judged: Judged, applied: Applied) -> dict[str, object]:
+def _as_data(basis: Planned, judged: Judged, learned: Record | None) -> dict[str, object]:
+    applied = _applied(learned)
     needed = [
         {**asdict(quota), "look_up": quota.look_up, "command": quota.command, **_of_the_account(applied(quota))}
         for quota in quotas.needed(basis.deployment)
     ]
     money = cost_command.as_data(basis)
-    return {**asdict(totals.of(basis.deployment)), "cost": money, "quotas": needed, **check.as_data(judged)}
+    read = {} if learned is None else {"preflight": _of_preflight(learned)}
+    return {**asdict(totals.of(basis.deployment)), "cost": money, "quotas": needed, **read, **check.as_data(judged)}
+
+
+def _of_preflight(learned: Record) -> dict[str, object]:
+    """Which account was read when, and what of it was not."""
+    unfinished = {region: list(names) for region, names in learned.unfinished.items()}
+    return {"account": learned.account, "read": learned.read, "unfinished": unfinished}
 
 
 def _of_the_account(applied: Mapping[str, Any] | None) -> dict[str, object]:
@@ -58,7 +69,7 @@ def _moment(value: object) -> str:
     return value.isoformat()
 
 
-def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace, applied: Applied) -> list[str]:
+def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace, learned: Record | None) -> list[str]:
     found, money = totals.of(basis.deployment), basis.cost
     return [
         *(line for cluster in found.clusters for line in _cluster(cluster)),
@@ -66,7 +77,8 @@ def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace, applied
         *(line for plan in found.plans for line in _plan(plan, money)),
         "cost per hour",
         *("  " + line for line in cost_command.text(basis, terminal.width() - 2)),
-        *_quotas(quotas.needed(basis.deployment), applied),
+        *_quotas(quotas.needed(basis.deployment), _applied(learned)),
+        *_unfinished(learned),
         *_findings(judged),
         *_next_steps(found, arguments),
     ]
@@ -112,14 +124,33 @@ def _hour(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
-def _applied(file: str | None) -> Applied:
-    """How to find what an account has of a quota; it never has anything where no file says so."""
+def _learned(file: str | None) -> Record | None:
+    """What preflight wrote of an account; `None` where no file is named."""
     if file is None:
-        return lambda _: None
+        return None
     from hyperpod_constructs.account.preflight import record  # noqa: PLC0415  # only for who has such a file
 
-    found = record.read(Path(file))
-    return lambda quota: found.facts(quota.region, "quotas", quota.quota.name)
+    return record.read(Path(file))
+
+
+def _applied(learned: Record | None) -> Applied:
+    """How to find what an account has of a quota; it never has anything where no file says so."""
+    if learned is None:
+        return lambda _: None
+    return lambda quota: learned.facts(quota.region, "quotas", quota.quota.name)
+
+
+def _unfinished(learned: Record | None) -> Iterator[str]:
+    """Checks of preflight that did not come to their end: what they would have said is missing above."""
+    if learned is None:
+        return
+    for region, names in learned.unfinished.items():
+        yield from terminal.wrapped(
+            f"preflight of account {learned.account} did not come to the end of these checks in {region}, so nothing "
+            f"above rests on them: {', '.join(names)}",
+            terminal.width(),
+            hang="  ",
+        )
 
 
 def _quotas(needed: tuple[NeededQuota, ...], applied: Applied) -> Iterator[str]:

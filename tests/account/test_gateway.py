@@ -143,6 +143,9 @@ class TestAnErrorOfAws:
         ("code", "expected"),
         [
             ("ExpiredTokenException", "the AWS credentials have expired: sign in again"),
+            ("ExpiredToken", "the AWS credentials have expired: sign in again"),
+            ("RequestExpired", "the AWS credentials have expired: sign in again"),  # EC2's word for it
+            ("AuthorizationError", "no permission for sagemaker:DescribeCluster in us-west-2"),  # SNS's
             ("UnrecognizedClientException", "does not accept these credentials in us-west-2: they are wrong, or the"),
             ("ValidationException", "sagemaker:DescribeCluster failed in us-west-2 with ValidationException: as said"),
         ],
@@ -232,6 +235,29 @@ class TestConnect:
     def test_without_a_region_says_how_to_give_one(self) -> None:
         with pytest.raises(AccountError, match="no Region is set: use --region"):
             gateway.connect(profile=None, region=None)
+
+    @pytest.mark.parametrize(
+        ("region", "said"),
+        [
+            ("us-wst-2", "there is no Region 'us-wst-2': did you mean us-west-2"),
+            ("us-est-1", "did you mean us-east-1 or us-west-1"),
+            ("eu-centrall-1", "did you mean eu-central-1"),
+            ("ap-southest-2", "did you mean ap-southeast-2"),
+            ("su-west-2", "did you mean eu-west-2 or us-west-2"),
+            ("us-west-2b", "did you mean us-west-2"),
+            ("the-moon", "there is no Region 'the-moon': use one such as us-west-2"),
+        ],
+    )
+    def test_in_a_region_that_cannot_be_names_the_nearest_and_asks_nobody(
+        self, monkeypatch: pytest.MonkeyPatch, region: str, said: str
+    ) -> None:
+        monkeypatch.setenv("AWS_DEFAULT_REGION", region)
+        with pytest.raises(AccountError, match=said):
+            gateway.sign_in(profile=None, region=None)
+
+    @pytest.mark.parametrize("region", ["us-isof-south-1", "eusc-de-east-1", "us-west-3", "eu-northwest-1"])
+    def test_in_a_region_that_our_list_lacks_or_that_is_new_is_possible(self, region: str) -> None:
+        assert gateway.sign_in(profile=None, region=region).region == region
 
     def test_with_an_unknown_profile_says_where_to_find_one(self) -> None:
         with pytest.raises(AccountError, match=r"\(ml\) could not be found: use one of those that `aws configure list"):

@@ -140,6 +140,17 @@ class TestRegions:
         assert result.data["regions"] == [REGION]
         assert "PATH fixes us-west-2, so --region eu-north-1 plays no part" in result.err
 
+    def test_that_there_are_not_are_exit_2_before_aws_is_asked(
+        self, run: Run, account: FakeAccount, tmp_path: Path
+    ) -> None:
+        folder = assembly(tmp_path / "cdk.out", {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
+        manifest = folder / "manifest.json"
+        manifest.write_text(manifest.read_text().replace("us-west-2", "us-wst-2"))
+        account.called.clear()
+        result = run("preflight", str(folder), "--region", REGION)
+        assert (result.code, result.out, account.called) == (2, "", [])
+        assert result.err.endswith("hyperpod: there is no Region 'us-wst-2': did you mean us-west-2?\n")
+
     def test_of_another_account_are_all_that_is_said(self, run: Run, tmp_path: Path) -> None:
         folder = assembly(tmp_path / "cdk.out", {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
         with FakeAccount():
@@ -255,9 +266,29 @@ class TestWhatIsWritten:
         asked = [each for each in result.out.splitlines() if "request-service-quota-increase" in each]
         assert len(asked) == 1
 
+    def test_of_checks_that_did_not_end_is_said_by_summary(self, run: Run, account: FakeAccount) -> None:
+        account.denied.add("GetRole")
+        run("preflight", "train.yaml", *ON_REGION, "--write", "facts.json", train_yaml=CLUSTER)
+        asked = ("summary", "train.yaml", *ON_REGION, "--preflight", "facts.json")
+        said = " ".join(run(*asked).out.split())
+        assert f"preflight of account {ACCOUNT} did not come to the end of these checks in {REGION}" in said
+        assert "rests on them: service-linked role" in said
+        read = run(*asked, "--format", "json").data["preflight"]
+        assert (read["account"], read["unfinished"]) == (ACCOUNT, {REGION: ["service-linked role"]})
+
+    def test_of_checks_that_ended_is_nothing_for_summary_to_say(self, run: Run, account: FakeAccount) -> None:
+        account.answers["GetRole"] = refuse("NoSuchEntity")
+        run("preflight", "train.yaml", *ON_REGION, "--write", "facts.json", train_yaml=CLUSTER)
+        result = run("summary", "train.yaml", *ON_REGION, "--preflight", "facts.json")
+        assert "did not come to the end" not in result.out
+
     @pytest.mark.parametrize(
         ("text", "says"),
         [
+            (
+                '{"version": 1, "account": "1", "read": "2026-11-30", "regions": {}, "unfinished": ["quotas"]}',
+                "facts.json: is no file that `hyperpod preflight --write` wrote",
+            ),
             ('{"version": 2}', "facts.json: has version 2, this command reads 1: write it again"),
             ("{}", "facts.json: is no file that `hyperpod preflight --write` wrote"),
             ("[1", "facts.json: is no file that `hyperpod preflight --write` wrote"),

@@ -16,7 +16,7 @@ from hyperpod_constructs.account.gateway.sagemaker import (
     Gateway,
     ListedNode,
 )
-from hyperpod_constructs.account.gateway.session import Reader, Session, sign_in
+from hyperpod_constructs.account.gateway.session import Reader, Session, must_exist, sign_in
 
 __all__ = [
     "DescribedCluster",
@@ -26,6 +26,7 @@ __all__ = [
     "Reader",
     "Session",
     "connect",
+    "must_exist",
     "sign_in",
 ]
 
@@ -38,6 +39,6 @@ def connect(*, profile: str | None, region: str | None) -> Gateway:
         region: Region to read; by default that of the profile or the environment.
 
     Raises:
-        AccountError: if there is no such profile, or no Region is set.
+        AccountError: if there is no such profile, no Region is set, or there is no such Region.
     """
     return sign_in(profile=profile, region=region).open(Gateway)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import SequenceMatcher
 from threading import Lock
 from typing import Any, ClassVar, Final, TypeVar
 
+from hyperpod_constructs.catalog import regions
 from hyperpod_constructs.errors import AccountError, AccountUnavailable, NotAllowed, NotInAccount
 
 _CONNECT_SECONDS: Final = 10
@@ -34,6 +37,10 @@ _ABSENT: Final = ("NotFound", "NoSuch", "404")
 _ABSENT_IN_WORDS: Final = ("Could not find", "does not exist")
 """CloudFormation, older reads of SageMaker, and moto, say it in words."""
 _SERVER_ERROR: Final = 500
+_REGION: Final = re.compile(r"[a-z-]+-(?:central|(?:north|south)?(?:east|west)|north|south)-[0-9]")
+"""The form of all Regions: a geography, a direction, and a number."""
+_NEAR: Final = 0.6
+"""Share of letters from which on a name looks like another, as in `difflib.get_close_matches`."""
 _SIGN_IN: Final = "sign in again (for example `aws sso login`), then repeat the command"
 
 _R = TypeVar("_R", bound="Reader")
@@ -142,7 +149,7 @@ def sign_in(*, profile: str | None, region: str | None) -> Session:
         region: Region to read; by default that of the profile or the environment.
 
     Raises:
-        AccountError: if there is no such profile, or no Region is set.
+        AccountError: if there is no such profile, no Region is set, or there is no such Region.
     """
     import boto3
     from botocore.exceptions import BotoCoreError, NoRegionError
@@ -153,7 +160,34 @@ def sign_in(*, profile: str | None, region: str | None) -> Session:
             raise NoRegionError
     except BotoCoreError as error:
         raise _failure(error) from error
+    must_exist(session.region_name)
     return Session(session)
+
+
+def must_exist(region: str) -> None:
+    """Refuses what cannot be a Region; nothing is sent. Every address of a misspelled one is one that is not there.
+
+    A Region that is newer than our list and botocore's has the form of the others, and passes.
+
+    Args:
+        region: What somebody, a profile or a stack names.
+
+    Raises:
+        AccountError: if there is no such Region, with the name that may have been meant.
+    """
+    if region in regions.names():
+        return
+    from botocore.loaders import create_loader
+
+    partitions = create_loader().load_data("endpoints")["partitions"]
+    known = [each for partition in partitions for each in partition["regions"]]
+    is_new = _REGION.fullmatch(region) and any(re.match(each["regionRegex"], region) for each in partitions)
+    if region in known or is_new:
+        return
+    alike = {each: SequenceMatcher(a=each, b=region).ratio() for each in known}
+    near = sorted(each for each, ratio in alike.items() if ratio == max(alike.values()) >= _NEAR)
+    meant = f"did you mean {' or '.join(near)}?" if near else "use one such as us-west-2"
+    raise AccountError(f"there is no Region {region!r}: {meant}")
 
 
 @contextmanager

@@ -83,9 +83,9 @@ def read(path: Path) -> Record:
             account=data["account"],
             read=datetime.fromisoformat(data["read"]),
             regions=data["regions"],
-            unfinished=data.get("unfinished", {}),
+            unfinished={region: [*names] for region, names in data.get("unfinished", {}).items()},
         )
     except OSError as error:
         raise UnreadableTemplate(f"{path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise UnreadableTemplate(f"{path}: is no file that `hyperpod preflight --write` wrote") from None

@@ -1,9 +1,8 @@
 """The policy of the Slurm example against what the emulated account of tests/proof does with it.
 
-The difference: the emulator makes networks, roles, topics and file systems in its own memory, without a call that IAM
-would see. Only its handlers of AWS::SageMaker::Cluster call an API, so those calls are what can be compared. All else
-in the policy is what the registry says of the real handlers: what they look at, what they tag and untag, and what only
-an update or a rollback needs.
+The emulator makes networks, roles, topics and file systems in its own memory, without a call that IAM would see. Only
+its handlers of AWS::SageMaker::Cluster call an API, and those calls are compared here. Of all types, what the
+registry's handlers may call is compared in tests/proof/test_permissions.py, where the resources are really made.
 """
 
 from __future__ import annotations

@@ -162,8 +162,8 @@ class Aws:
         # The same fault set again must count anew.
         file.write_text(text if not file.exists() or file.read_text() != text else text + " ")
 
-    def events(self) -> list[dict[str, str]]:
-        """Everything that handlers did, in order."""
+    def events(self) -> list[dict[str, Any]]:
+        """Everything that handlers did, in order; see `Journal.note`."""
         file = self.folder / "events.jsonl"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 

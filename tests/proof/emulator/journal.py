@@ -52,14 +52,15 @@ class Journal:
                 return True
         return False
 
-    def note(self, operation: str, type_name: str, stack: str, logical_id: str, physical_id: str) -> None:
-        """Writes down what was done."""
-        event = {
-            "operation": operation,
-            "type": type_name,
-            "stack": stack,
-            "logical_id": logical_id,
-            "physical_id": physical_id,
-        }
+    def note(self, operation: str, type_name: str, permissions: list[str], **of: str) -> None:
+        """Writes down what was done.
+
+        Args:
+            operation: `create`, `update` or `delete`.
+            type_name: Type of the resource.
+            permissions: What AWS's own handler of the operation may call.
+            of: `stack`, `logical_id` and `physical_id` of the resource.
+        """
+        event = {"operation": operation, "type": type_name, **of, "permissions": permissions}
         with (self.folder / "events.jsonl").open("a") as file:
             file.write(json.dumps(event) + "\n")

@@ -82,7 +82,7 @@ def main() -> None:
     resources.install(registry, f"http://{LOOPBACK}:{port}")
     account.install(registry, journal)
     buckets.install()
-    resources.watch(journal)
+    resources.watch(registry, journal)
     provisioners._RESOURCE_HANDLERS = Handlers(provisioners._RESOURCE_HANDLERS, journal)
     stacks._topological_sort = eager
     app.app = unplugged(app.app, journal)

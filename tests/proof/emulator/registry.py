@@ -37,6 +37,12 @@ class Schema:
         """Paths of the properties whose change makes a new resource."""
         return [path.removeprefix("/properties/").split("/") for path in self._body.get("createOnlyProperties", ())]
 
+    def permissions(self, operation: str) -> list[str]:
+        """What IAM must allow for the type's handler of an operation, with services in lower case as IAM has them."""
+        listed = self._body.get("handlers", {}).get(operation, {}).get("permissions", ())
+        split = {each.partition(":")[::2] for each in listed if each}
+        return sorted(f"{service.lower()}:{name}" for service, name in split)
+
     def checked(self, properties: dict[str, Any]) -> dict[str, Any]:
         """The properties with scalars of the schema's types.
 

@@ -31,6 +31,8 @@ RULES: Final = {
 }
 CLUSTER: Final = "AWS::SageMaker::Cluster"
 LUSTRE: Final = "AWS::FSx::FileSystem"
+CALLS: Final = {LUSTRE: {"create": ["fsx:CreateFileSystem"], "delete": ["fsx:DeleteFileSystem"]}}
+"""What the handlers below call for a type of which the registry has no handlers."""
 
 _PREFIXES: Final = {
     "AWS::EC2::EIP": "eipalloc",
@@ -260,40 +262,43 @@ def _unless_in_use(delete: Callable[..., None]) -> Callable[..., None]:
     return guarded
 
 
-def watch(journal: Journal) -> None:
-    """Wraps every handler, ministack's own too: faults strike before it, and what it did is written down after it."""
+class Watched:
+    """A type's handlers with both sides of the journal: faults strike before, what was done is written down after."""
+
+    def __init__(self, type_name: str, handler: dict[str, Any], registry: Registry, journal: Journal) -> None:
+        """Takes the functions that a handler had."""
+        self._type, self._handler = type_name, dict(handler)
+        self._registry, self._journal = registry, journal
+
+    def _note(self, operation: str, stack: str, logical_id: str, physical_id: str) -> None:
+        schema = self._registry.find(self._type)
+        permissions = CALLS.get(self._type, {}).get(operation) or (schema.permissions(operation) if schema else [])
+        of = {"stack": stack, "logical_id": logical_id, "physical_id": physical_id}
+        self._journal.note(operation, self._type, permissions, **of)
+
+    def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:
+        """Makes a resource."""
+        self._journal.strike(self._type, "create")
+        made: Created = self._handler["create"](logical_id, properties, stack)
+        self._note("create", stack, logical_id, made[0])
+        return made
+
+    def update(self, physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, *logical: str) -> Created:
+        """Changes a resource."""
+        self._journal.strike(self._type, "update")
+        changed: Created = self._handler["update"](physical_id, old, new, stack, *logical)
+        self._note("update", stack, logical[0] if logical else "", changed[0])
+        return changed
+
+    def delete(self, physical_id: str, properties: dict[str, Any], *logical: str) -> None:
+        """Deletes a resource."""
+        self._journal.strike(self._type, "delete")
+        self._handler["delete"](physical_id, properties, *logical)
+        self._note("delete", "", logical[0] if logical else "", physical_id)
+
+
+def watch(registry: Registry, journal: Journal) -> None:
+    """Watches every handler, ministack's own too."""
     for name, handler in provisioners._RESOURCE_HANDLERS.items():
-        handler["create"] = _watched_create(name, handler["create"], journal)
-        if "update" in handler:
-            handler["update"] = _watched_update(name, handler["update"], journal)
-        if "delete" in handler:
-            handler["delete"] = _watched_delete(name, handler["delete"], journal)
-
-
-def _watched_create(name: str, create: Callable[..., Created], journal: Journal) -> Callable[..., Created]:
-    def watched(logical_id: str, properties: dict[str, Any], stack: str) -> Created:
-        journal.strike(name, "create")
-        physical_id, attributes = create(logical_id, properties, stack)
-        journal.note("create", name, stack, logical_id, physical_id)
-        return physical_id, attributes
-
-    return watched
-
-
-def _watched_update(name: str, update: Callable[..., Created], journal: Journal) -> Callable[..., Created]:
-    def watched(physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, *logical: str) -> Created:
-        journal.strike(name, "update")
-        found, attributes = update(physical_id, old, new, stack, *logical)
-        journal.note("update", name, stack, logical[0] if logical else "", found)
-        return found, attributes
-
-    return watched
-
-
-def _watched_delete(name: str, delete: Callable[..., None], journal: Journal) -> Callable[..., None]:
-    def watched(physical_id: str, properties: dict[str, Any], *logical: str) -> None:
-        journal.strike(name, "delete")
-        delete(physical_id, properties, *logical)
-        journal.note("delete", name, "", logical[0] if logical else "", physical_id)
-
-    return watched
+        watched = Watched(name, handler, registry, journal)
+        handler.update({each: getattr(watched, each) for each in ("create", "update", "delete") if each in handler})
