@@ -205,6 +205,9 @@ class DataRepository:
         exports: Events that are written back by themselves: any of NEW, CHANGED, DELETED.
         batch_import: Whether existing objects are listed when the association is made.
 
+    Raises:
+        InvalidValue: if the folder or the URI has not the form of one, or an event is none, or there twice.
+
     Source: AWS::FSx::DataRepositoryAssociation schema.
     """
 
@@ -219,8 +222,11 @@ class DataRepository:
         check_flag("repository batch_import", self.batch_import)
         for events in (self.imports, self.exports):
             check_several("repository events", events)
-            for event in events if isinstance(events, tuple) else ():
+            known_ones = [event for event in events if not is_token(event)] if isinstance(events, tuple) else []
+            for event in known_ones:
                 check_one_of("repository event", event, REPOSITORY_EVENTS)
+            if len(set(known_ones)) < len(known_ones):
+                raise InvalidValue(f"repository events are {known_ones!r}", "name each once")
         if not is_token(self.folder) and not str(self.folder).startswith("/"):
             raise InvalidValue(f"repository folder is {self.folder!r}", "use a path that begins with /")
         if not is_token(self.s3_uri) and not str(self.s3_uri).startswith("s3://"):
