@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -61,6 +62,15 @@ class Deployed:
         """Physical id by type of what a stack holds."""
         found = self.aws.client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
         return {each["ResourceType"]: each["PhysicalResourceId"] for each in found}
+
+    def kept(self) -> list[str]:
+        """What `hyperpod cost` says of the last synth is paid for after a destroy."""
+        command = [sys.executable, "-m", "hyperpod_constructs.cli", "cost", str(self.aws.folder / "cdk.out")]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        sys.stdout.write(said)
+        found = (line.partition("kept and paid for after a destroy: ") for line in said.splitlines())
+        return [rest for _, title, rest in found if title]
 
     def status(self, stack: str) -> str | None:
         """Status of a stack, `None` where there is none."""
@@ -279,14 +289,31 @@ def test_another_vpc_config_is_refused_and_no_second_cluster_is_built(aws: Aws, 
     ) == 1
 
 
-def test_a_file_system_that_is_replaced_stays(aws: Aws, new: Callable[[str], Deployed]) -> None:
+def test_a_file_system_whose_mount_a_cluster_imports_is_not_replaced(aws: Aws, new: Callable[[str], Deployed]) -> None:
+    """An export in use does not change: the update is rolled back, and the new empty one goes again."""
     train = new("Files")
     train.deploy()
     before = train.resources("Files-Foundation")["AWS::FSx::FileSystem"]
-    subnet = aws.client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
-    train.deploy("Files-Foundation", overrides={"foundation": ["AWS::FSx::FileSystem", "SubnetIds", [subnet]]})
-    assert train.resources("Files-Foundation")["AWS::FSx::FileSystem"] != before
+    said = train.deploy("Files-Foundation", fails=True, overrides={"foundation": elsewhere(aws)})
+    assert "cannot be updated as it is in use by Files" in said
+    assert train.resources("Files-Foundation")["AWS::FSx::FileSystem"] == before
     assert before not in {event["physical_id"] for event in aws.events() if event["operation"] == "delete"}
+    assert train.cluster()["ClusterStatus"] == "InService"
+
+
+def test_a_file_system_that_is_replaced_stays(aws: Aws, new: Callable[[str], Deployed]) -> None:
+    train = new("Kept")
+    train.deploy("Kept-Foundation")
+    before = train.resources("Kept-Foundation")["AWS::FSx::FileSystem"]
+    train.deploy("Kept-Foundation", overrides={"foundation": elsewhere(aws)})
+    assert train.resources("Kept-Foundation")["AWS::FSx::FileSystem"] != before
+    assert before not in {event["physical_id"] for event in aws.events() if event["operation"] == "delete"}
+
+
+def elsewhere(aws: Aws) -> list[Any]:
+    """An override that puts the file system into another subnet."""
+    subnet = aws.client("ec2").describe_subnets()["Subnets"][0]["SubnetId"]
+    return ["AWS::FSx::FileSystem", "SubnetIds", [subnet]]
 
 
 def test_a_region_without_budgets_refuses_the_budget_and_not_the_cluster(
@@ -308,7 +335,9 @@ def test_a_connection_that_is_lost_for_a_moment_does_not_fail_the_deploy(
     assert train.cluster()["ClusterStatus"] == "InService"
 
 
-def test_destroy_leaves_exactly_what_holds_data(aws: Aws, new: Callable[[str], Deployed]) -> None:
+def test_destroy_leaves_exactly_what_holds_data_and_its_monthly_cost_is_printed(
+    aws: Aws, new: Callable[[str], Deployed]
+) -> None:
     train = new("Gone")
     train.deploy()
     data = train.resources("Gone-Foundation")["AWS::FSx::FileSystem"]
@@ -321,6 +350,8 @@ def test_destroy_leaves_exactly_what_holds_data(aws: Aws, new: Callable[[str], D
     rules = {"AWS::EC2::SecurityGroupEgress", "AWS::EC2::SecurityGroupIngress"}
     assert left == {"AWS::FSx::FileSystem"} | under_it | rules
     assert data not in deleted
+    (kept,) = train.kept()
+    assert kept == "Gone-Foundation/Storage, 2,880 USD a month"
 
 
 def test_a_cluster_comes_again_under_another_name_on_the_same_foundation(new: Callable[[str], Deployed]) -> None:

@@ -19,7 +19,7 @@ from ministack.services.cloudformation import engine, provisioners, stacks
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
-from tests.proof.emulator import account, buckets, hyperpod, resources
+from tests.proof.emulator import account, buckets, exports, hyperpod, resources
 from tests.proof.emulator.journal import Journal
 from tests.proof.emulator.registry import Registry
 
@@ -82,6 +82,7 @@ def main() -> None:
     resources.install(registry, f"http://{LOOPBACK}:{port}")
     account.install(registry, journal)
     buckets.install()
+    exports.install()
     resources.watch(registry, journal)
     provisioners._RESOURCE_HANDLERS = Handlers(provisioners._RESOURCE_HANDLERS, journal)
     stacks._topological_sort = eager
