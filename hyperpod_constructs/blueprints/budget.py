@@ -15,6 +15,7 @@ from hyperpod_constructs.catalog import regions
 from hyperpod_constructs.cdk._cluster_model import types_of
 from hyperpod_constructs.cdk.budget import ClusterBudget
 from hyperpod_constructs.cdk.observability import AlertTopic
+from hyperpod_constructs.cdk.validation import as_rules_see_it
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.deployment import Deployment
@@ -36,8 +37,9 @@ def monthly_limit(budget: Budget | None, seen: Deployment) -> int:
         return budget.usd_per_month
     # Volumes cost little beside nodes and have no price in our tables; what exists already is in the bill already.
     existing = {each.path for each in seen.file_systems if each.lustre.deployment_type is UNKNOWN}
+    known = as_rules_see_it(seen)
     not_priced = [
-        each for each in cost.hourly(seen).not_priced if each.path not in existing and each.item != cost.VOLUMES
+        each for each in cost.hourly(known).not_priced if each.path not in existing and each.item != cost.VOLUMES
     ]
     if any(each.why == cost.NO_REGION for each in not_priced):
         raise InvalidValue(
@@ -51,7 +53,7 @@ def monthly_limit(budget: Budget | None, seen: Deployment) -> int:
             f"no price is known for {', '.join(unknown)}, so the budget cannot be derived",
             "give budget=hp.Budget(usd_per_month=...)",
         )
-    return cost.monthly_limit(seen)
+    return cost.monthly_limit(known)
 
 
 class BudgetStack(cdk.Stack):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import aws_cdk as cdk
 
 from hyperpod_constructs.cdk.cluster import Cluster
+from hyperpod_constructs.cdk.validation import as_rules_see_it
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.planning import cost, quotas
 
@@ -15,8 +16,9 @@ def add_outputs(stack: cdk.Stack, cluster: Cluster, seen: Deployment) -> None:
     Args:
         stack: Stack of the cluster.
         cluster: The cluster.
-        seen: The deployment as the rules see it.
+        seen: The deployment.
     """
+    seen = as_rules_see_it(seen)
     cluster_id = cdk.Fn.select(1, cdk.Fn.split("/", cluster.cluster_arn))
     nodes = " ".join(f"{group.name}={group.count}" for group in cluster.model.groups)
     region = cluster.model.region or stack.region

@@ -72,6 +72,7 @@ class Recipe:
 
 
 _NODES: Final = "`aws sagemaker list-cluster-nodes --cluster-name CLUSTER --instance-group-name-contains GROUP`"
+_NEW_NODES: Final = _NODES.replace("GROUP", "NEW_GROUP")
 _DRAIN: Final = (
     '`scontrol update NodeName=NODES State=DRAIN Reason="REASON"`, or `kubectl drain NODE --ignore-daemonsets` on EKS'
 )
@@ -81,7 +82,7 @@ RECIPES: Final = {
         meaning="Bring a group with the new value, move the jobs, and let the old group go in a second deploy.",
         steps=(
             "Add a group of another name with the new value, in the same partition or quota, and leave the old one.",
-            f"Deploy, and wait until its nodes are there: {_NODES}.",
+            f"Deploy, and wait until its nodes are there: {_NEW_NODES}.",
             f"Drain the old group's nodes and let its jobs end: {_DRAIN}.",
             "Take the old group out of the template, in a second deploy: that deletes its nodes.",
         ),
@@ -90,7 +91,7 @@ RECIPES: Final = {
         meaning="Bring a group with the new name before the one with the old name goes.",
         steps=(
             "Add a group with the new name and leave the old one; keep the partition's name, which scripts use.",
-            f"Deploy, and wait until its nodes are there: {_NODES}.",
+            f"Deploy, and wait until its nodes are there: {_NEW_NODES}.",
             f"Drain the old group's nodes and let its jobs end: {_DRAIN}.",
             "Take the old group out of the template, in a second deploy: that deletes its nodes.",
         ),
@@ -104,7 +105,7 @@ RECIPES: Final = {
                 "Delete them, up to 99 at once: `aws sagemaker batch-delete-cluster-nodes --cluster-name CLUSTER"
                 " --node-ids ID ID`."
             ),
-            "Then merge the lower count, so that template and cluster agree again.",
+            "Then merge, so that template and cluster agree again.",
         ),
     ),
     "patch": Recipe(
@@ -125,7 +126,7 @@ RECIPES: Final = {
         steps=(
             "Add a subnet there, and a group of another name with OverrideVpcConfig in it.",
             "Keep jobs within one zone: EFA does not cross zones, and a file system in the other zone is slower.",
-            f"Deploy, and wait until its nodes are there: {_NODES}.",
+            f"Deploy, and wait until its nodes are there: {_NEW_NODES}.",
             f"Drain the old group's nodes and let its jobs end: {_DRAIN}.",
             "Take the old group out of the template, in a second deploy.",
         ),

@@ -154,8 +154,15 @@ def _requirements(group: InstanceGroup) -> sagemaker.CfnCluster.InstanceRequirem
     return _Cluster.InstanceRequirementsProperty(instance_types=types) if types else None
 
 
-def _slurm_config(group: InstanceGroup) -> sagemaker.CfnCluster.ClusterSlurmConfigProperty:
+def _slurm_config(group: InstanceGroup) -> sagemaker.CfnCluster.ClusterSlurmConfigProperty | None:
     partitions = list(given(group.partitions) or ())
+    if group.node_type is None:  # a finding, which somebody has acknowledged
+        if partitions:
+            raise InvalidValue(
+                f"group {group.name!r} has partitions {partitions} and no node type",
+                "give it node_type=, or take them out",
+            )
+        return None
     return _Cluster.ClusterSlurmConfigProperty(node_type=given(group.node_type), partition_names=partitions or None)
 
 

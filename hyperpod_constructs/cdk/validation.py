@@ -92,11 +92,16 @@ def warn_of_what_no_template_says(scope: IConstruct, seen: Deployment, in_templa
             cdk.Validations.of(scope).add_warning(finding.rule, text)
 
 
-def _check(deployment: Deployment) -> list[Finding]:
+def as_rules_see_it(deployment: Deployment) -> Deployment:
+    """The deployment with `UNKNOWN` in place of what is decided at deploy."""
     seen = without_tokens(deployment)
     if not isinstance(seen, Deployment):
         raise TypeError(f"expected a Deployment, got {type(seen).__name__}")
-    return rules.check(seen)
+    return seen
+
+
+def _check(deployment: Deployment) -> list[Finding]:
+    return rules.check(as_rules_see_it(deployment))
 
 
 @checked

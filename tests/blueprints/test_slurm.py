@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -301,6 +302,28 @@ class TestArguments:
         groups = [hp.InstanceGroup.controller(asked("type"))]
         made = smoke(app, zone=asked("zone"), groups=groups, alerts=[asked("mail")], storage=SCRATCH)
         assert synthesized(foundation(made))
+
+    def test_types_that_the_deploy_decides_are_in_no_output(self, app: cdk.App) -> None:
+        types = cdk.Token.as_list(cdk.Fn.split(",", cdk.Fn.import_value("types")))
+        flexible = hp.InstanceGroup(
+            name="any",
+            count=1,
+            node_type="Compute",
+            flexible_types=tuple(types),
+            partitions=("any",),
+        )
+        made = smoke(app, groups=[hp.InstanceGroup.controller("ml.m5.xlarge"), flexible])
+        assert "ml.m5.xlarge for cluster usage: 1" in synthesized(made)["Outputs"]["QuotasNeeded"]["Value"]
+
+    def test_a_group_without_a_role_is_written_without_one_where_that_was_acknowledged(self, app: cdk.App) -> None:
+        controller = hp.InstanceGroup.controller("ml.m5.xlarge")
+        plain = hp.InstanceGroup(name="plain", count=1, instance_type="ml.m5.xlarge")
+        made = smoke(app, groups=[controller, plain], acknowledge={"HP2004": "the service may take it one day"})
+        (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
+        assert ["SlurmConfig" in group for group in cluster["InstanceGroups"]] == [True, False]
+        named = replace(plain, partitions=("train",))
+        with pytest.raises(hp.InvalidValue, match="has partitions \\['train'\\] and no node type"):
+            smoke(cdk.Stage(app, "Other"), groups=[controller, named], acknowledge={"HP2004": "the same"})
 
     def test_an_acknowledgement_on_a_file_system_holds_for_the_next_cluster(self, app: cdk.App) -> None:
         odd = hp.Lustre(capacity_gib=1300, throughput_mbps_per_tib=125)

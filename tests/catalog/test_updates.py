@@ -107,7 +107,7 @@ class TestRows:
             ("InstanceGroups.ImageReleaseVersion", "rebuilds"),
             ("InstanceGroups.LifeCycleConfig.SourceS3Uri", "new nodes"),
             ("InstanceGroups.InstanceStorageConfigs.FsxLustreConfig.DnsName", "new nodes"),
-            ("InstanceGroups.TrainingPlanArn", "in place"),
+            ("InstanceGroups.TrainingPlanArn", "open"),
             ("InstanceGroups.InstanceGroupName", "deletes nodes"),
             ("VpcConfig.Subnets", "replaces"),
             ("ClusterName", "replaces"),
@@ -130,7 +130,7 @@ class TestRows:
             row = updates.rows(LUSTRE)[path]
             assert row.does == "replaces too"
             assert "although the registry" in row.because
-        assert "although" in updates.rows(CLUSTER)["InstanceGroups.InstanceType"].because
+        assert "introduction" in updates.rows(CLUSTER)["InstanceGroups.InstanceType"].because
         assert "older copy" in updates.rows(CLUSTER)["NodeProvisioningMode"].because
 
 

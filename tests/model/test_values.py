@@ -304,3 +304,8 @@ class TestLists:
         assert group.volumes == (hp.NodeVolume(size_gib=500),)
         with pytest.raises(hp.InvalidValue, match="repository event is 'SOMETIMES'"):
             hp.DataRepository(folder="/d", s3_uri="s3://b/", imports=["SOMETIMES"])  # type: ignore[arg-type]  # the point
+
+    def test_repository_events_twice_are_refused_and_a_token_beside_one_is_not(self) -> None:
+        with pytest.raises(hp.InvalidValue, match=r"repository events are \['NEW', 'NEW'\]"):
+            hp.DataRepository(folder="/d", s3_uri="s3://d/", exports=("NEW", "NEW"))
+        hp.DataRepository(folder="/d", s3_uri="s3://d/", exports=("NEW", "${Token[TOKEN.1]}"))
