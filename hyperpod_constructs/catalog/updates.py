@@ -9,6 +9,7 @@ in place.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,26 +65,47 @@ class Recipe:
 
     Attributes:
         meaning: What it is for, in one line.
-        steps: What to do, one after the other. Words in capitals stand for names; commands are between backticks.
+        steps: What to do, one after the other. Words in capitals stand for names; commands are between backticks, and
+            those that differ between schedulers are words of `_WAYS`.
     """
 
     meaning: str
     steps: tuple[str, ...]
 
+    def steps_on(self, scheduler: str | None) -> tuple[str, ...]:
+        """The steps with the commands of `slurm`, of `eks`, or of both where it is not known."""
+        return tuple(_WAY.sub(lambda word: _way(word[0], scheduler), step) for step in self.steps)
+
+
+_WAYS: Final = {
+    "DRAIN_THEM": (
+        '`scontrol update NodeName=NODES State=DRAIN Reason="REASON"`',
+        "`kubectl drain NODE --ignore-daemonsets`",
+    ),
+    "RESUME_THEM": ("`scontrol update NodeName=NODES State=RESUME`", "`kubectl uncordon NODE`"),
+    "REPLACE_IT": (
+        '`scontrol update node=NODE state=fail reason="Action:Replace"`',
+        "`aws sagemaker batch-replace-cluster-nodes --cluster-name CLUSTER --node-ids ID`",
+    ),
+}
+"""What Slurm and what EKS calls a step of a recipe."""
+_WAY: Final = re.compile("|".join(_WAYS))
+
+
+def _way(word: str, scheduler: str | None) -> str:
+    slurm, eks = _WAYS[word]
+    return {"slurm": slurm, "eks": eks}.get(scheduler or "", f"{slurm}, or on EKS {eks}")
+
 
 _NODES: Final = "`aws sagemaker list-cluster-nodes --cluster-name CLUSTER --instance-group-name-contains GROUP`"
 _NEW_NODES: Final = _NODES.replace("GROUP", "NEW_GROUP")
-_DRAIN: Final = (
-    '`scontrol update NodeName=NODES State=DRAIN Reason="REASON"`, or `kubectl drain NODE --ignore-daemonsets` on EKS'
-)
-
 RECIPES: Final = {
     "replace-a-type": Recipe(
         meaning="Bring a group with the new value, move the jobs, and let the old group go in a second deploy.",
         steps=(
             "Add a group of another name with the new value, in the same partition or quota, and leave the old one.",
             f"Deploy, and wait until its nodes are there: {_NEW_NODES}.",
-            f"Drain the old group's nodes and let its jobs end: {_DRAIN}.",
+            "Drain the old group's nodes and let its jobs end: DRAIN_THEM.",
             "Take the old group out of the template, in a second deploy: that deletes its nodes.",
         ),
     ),
@@ -92,7 +114,7 @@ RECIPES: Final = {
         steps=(
             "Add a group with the new name and leave the old one; keep the partition's name, which scripts use.",
             f"Deploy, and wait until its nodes are there: {_NEW_NODES}.",
-            f"Drain the old group's nodes and let its jobs end: {_DRAIN}.",
+            "Drain the old group's nodes and let its jobs end: DRAIN_THEM.",
             "Take the old group out of the template, in a second deploy: that deletes its nodes.",
         ),
     ),
@@ -100,7 +122,7 @@ RECIPES: Final = {
         meaning="Choose the nodes that go before the count falls; the service would pick them itself.",
         steps=(
             f"List the nodes of the group, and choose: {_NODES}.",
-            f"Drain the chosen ones and let their jobs end: {_DRAIN}.",
+            "Drain the chosen ones and let their jobs end: DRAIN_THEM.",
             (
                 "Delete them, up to 99 at once: `aws sagemaker batch-delete-cluster-nodes --cluster-name CLUSTER"
                 " --node-ids ID ID`."
@@ -112,13 +134,13 @@ RECIPES: Final = {
         meaning="Rebuild nodes with another image when no job is on them; root volumes are wiped.",
         steps=(
             "Copy what nodes keep on their root volumes, the controller's accounting and state above all.",
-            f"Drain the group's nodes and let their jobs end: {_DRAIN}.",
+            "Drain the group's nodes and let their jobs end: DRAIN_THEM.",
             (
                 "Merge the new image, or start it yourself: `aws sagemaker update-cluster-software"
                 " --cluster-name CLUSTER --instance-groups InstanceGroupName=GROUP`."
             ),
             f"Wait until every node is Running, 30 to 60 minutes or more: {_NODES}.",
-            "Let jobs in again: `scontrol update NodeName=NODES State=RESUME`, or `kubectl uncordon NODE` on EKS.",
+            "Let jobs in again: RESUME_THEM.",
         ),
     ),
     "move-zone": Recipe(
@@ -127,7 +149,7 @@ RECIPES: Final = {
             "Add a subnet there, and a group of another name with OverrideVpcConfig in it.",
             "Keep jobs within one zone: EFA does not cross zones, and a file system in the other zone is slower.",
             f"Deploy, and wait until its nodes are there: {_NEW_NODES}.",
-            f"Drain the old group's nodes and let its jobs end: {_DRAIN}.",
+            "Drain the old group's nodes and let its jobs end: DRAIN_THEM.",
             "Take the old group out of the template, in a second deploy.",
         ),
     ),
@@ -159,11 +181,8 @@ RECIPES: Final = {
         meaning="Let one spare run new lifecycle scripts before a node that fails at night does.",
         steps=(
             "Deploy: running nodes keep what they have.",
-            f"Choose a spare and drain it: {_DRAIN}.",
-            (
-                'Replace it, which wipes its disks: `scontrol update node=NODE state=fail reason="Action:Replace"`, or'
-                " on EKS `aws sagemaker batch-replace-cluster-nodes --cluster-name CLUSTER --node-ids ID`."
-            ),
+            "Choose a spare and drain it: DRAIN_THEM.",
+            "Replace it, which wipes its disks: REPLACE_IT.",
             (
                 "Read what the scripts say: `aws logs filter-log-events --log-group-name"
                 " /aws/sagemaker/Clusters/CLUSTER/CLUSTER_ID --log-stream-name-prefix LifecycleConfig/GROUP/ID`."

@@ -75,13 +75,16 @@ class Judged:
         return {severity: number for severity, number in numbers.items() if number}
 
 
-def read(path: str, region: str | None, parameters: Mapping[str, str] | None = None) -> Input:
+def read(
+    path: str, region: str | None, parameters: Mapping[str, str] | None = None, *, of_clusters: bool = True
+) -> Input:
     """Reads PATH, and says on standard error where there is no cluster in it.
 
     Args:
         path: What the user typed.
         region: Region to assume where PATH does not say one.
         parameters: Values of parameters of its templates.
+        of_clusters: Whether the command has nothing to say of anything else.
 
     Raises:
         UnreadableTemplate: if PATH is nothing that can be read.
@@ -91,7 +94,7 @@ def read(path: str, region: str | None, parameters: Mapping[str, str] | None = N
     if region is not None and region not in regions.names():
         note(f"{region} is no Region that this version knows; what depends on it was judged with less")
     explained = deployment.misnamed or any(each.kind in _MAY_BE_CLUSTERS for each in deployment.unseen)
-    if not deployment.clusters and not explained:
+    if of_clusters and not deployment.clusters and not explained:
         note(f"{found.path}: has no AWS::SageMaker::Cluster, so there is no cluster to check")
     return Input(read=found, deployment=deployment, refusal=_refusal(found))
 

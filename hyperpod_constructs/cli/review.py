@@ -40,7 +40,7 @@ def _side(path: str, region: str | None) -> Side:
     Raises:
         UnreadableTemplate: if it cannot be read, or is what a refused synth left behind.
     """
-    source = inputs.read(path, region)
+    source = inputs.read(path, region, of_clusters=False)
     if source.refusal:
         raise UnreadableTemplate(f"{source.refusal.path}: {source.refusal.message}; {source.refusal.fix}")
     return Side(assembly=source.read, deployment=source.deployment, findings=inputs.judge(source).findings)
@@ -62,7 +62,7 @@ def _items(items: tuple[Item, ...], columns: int) -> Iterator[str]:
     for item in items:
         said = f"{item.subject}: {item.text}" if item.subject else item.text
         yield from terminal.wrapped(said, columns, indent="  ", hang="  ")
-        if item.action:
-            yield from terminal.wrapped(f"fix: {item.action}", columns, indent="    ", hang="  ")
+        if fix := item.action or item.command:
+            yield from terminal.wrapped(f"fix: {fix}", columns, indent="    ", hang="  ")
         for number, step in enumerate(item.steps, start=1):
             yield from terminal.wrapped(f"{number}. {step}", columns, indent="    ", hang="   ")

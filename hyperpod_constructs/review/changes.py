@@ -13,10 +13,10 @@ from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.values import Value
 from hyperpod_constructs.model import intent
 from hyperpod_constructs.review import data, directions, exports, groups, spread
-from hyperpod_constructs.review.comparison import Comparison, Difference, Pair, Steps
+from hyperpod_constructs.review.comparison import Comparison, Difference, Pair, Steps, condition, same
 from hyperpod_constructs.review.impacts import SEVERITY, Change, Effect, Impact
 from hyperpod_constructs.review.spread import Spread
-from hyperpod_constructs.review.wording import shown
+from hyperpod_constructs.review.wording import argument, shown
 
 IMPACTS: Final = {
     "in place": Impact.IN_PLACE,
@@ -46,6 +46,7 @@ _READ: Final = "read the page of the type before the deploy"
 _RENAME: Final = "leave the property as it is, or give the new one a new name"
 _CHANGE_SET: Final = "make a change set without executing it, and read what it says"
 _REQUEST: Final = "write the cluster as a template, or compare both files by hand"
+_CUSTOM: Final = ("Custom::", "AWS::CloudFormation::CustomResource")
 _STACK: Final = "AWS::CloudFormation::Stack"
 _UNKNOWN: Final = "not in CloudFormation's registry as this version has it"
 
@@ -67,12 +68,21 @@ def of(comparison: Comparison) -> tuple[Change, ...]:
 
 def by_severity(found: Iterable[Change]) -> tuple[Change, ...]:
     """Each change once, the worst first and otherwise in their order."""
-    return tuple(sorted(dict.fromkeys(found), key=lambda change: -SEVERITY[change.impact]))
+    return tuple(sorted(dict.fromkeys(found), key=_rank, reverse=True))
+
+
+def _rank(change: Change) -> tuple[int, bool]:
+    """How bad a change is, and whether data is in it.
+
+    A cluster that is replaced loses all of its nodes, which is worse than data that is left behind.
+    """
+    whole = change.type == groups.CLUSTER and change.impact is Impact.REPLACED
+    return SEVERITY[Impact.DATA_LOST if whole else change.impact], change.type in data.HOLDS
 
 
 def _of(comparison: Comparison, pair: Pair, reach: Spread) -> Iterator[Change]:
     if pair.before is None:
-        yield _whole(pair, Effect(Impact.CREATED, "new"))
+        yield _whole(pair, Effect(Impact.CREATED, _new(pair.either)))
     elif pair.after is None:
         yield _whole(pair, data.removed(comparison, pair))
     elif pair.before.type != pair.after.type:
@@ -82,7 +92,19 @@ def _of(comparison: Comparison, pair: Pair, reach: Spread) -> Iterator[Change]:
         yield from groups.changes(pair, whole)
         yield from (_changed(pair, each, reach) for each in pair.differences if each not in whole)
         yield from _other_policies(pair, pair.before, pair.after)
+        yield from _other_condition(pair, pair.before, pair.after)
         yield from _other_intent(pair, pair.before, pair.after)
+
+
+def _new(resource: Resource) -> str:
+    """What is new: of a quota, for whom and how much."""
+    properties = resource.properties
+    if resource.type != "AWS::SageMaker::ComputeQuota" or not isinstance(properties, dict):
+        return "new"
+    target, config = properties.get("ComputeQuotaTarget"), properties.get("ComputeQuotaConfig")
+    team = shown(target.get("TeamName")) if isinstance(target, dict) else "?"
+    found = shown(config.get("ComputeQuotaResources")) if isinstance(config, dict) else "nothing"
+    return f"new: team {team} with {found}"
 
 
 def _whole(pair: Pair, effect: Effect) -> Change:
@@ -105,12 +127,12 @@ def _changed(pair: Pair, difference: Difference, reach: Spread, because_of: Pair
 
 
 def _effect(pair: Pair, difference: Difference, reach: Spread) -> Effect:
+    if undecided := _undecided(pair, difference):
+        return undecided
     directed = directions.of(pair.either.type, difference.path, difference.before, difference.after)
     update = directed or _update(pair, difference)
     if update is None:
         return Effect(Impact.OPEN, "no page that we know says what a change of this type does", _READ, None, _UNKNOWN)
-    if pair.either.type == _STACK and difference.path != "Tags" and pair.logical_id not in pair.either.stack.nested:
-        return Effect(Impact.OPEN, "the template of the nested stack is not at hand: it decides", _CHANGE_SET)
     impact, reason, action = IMPACTS[update.does], update.because or _plain(update), update.instead
     if impact is Impact.REPLACED:
         if pair.id in reach.colliding:
@@ -121,6 +143,20 @@ def _effect(pair: Pair, difference: Difference, reach: Spread) -> Effect:
     if not action and impact not in _HARMLESS:
         action = "follow the steps below" if update.recipe else _KEEP if impact is Impact.REFUSED else _LOOK
     return Effect(impact, reason, action, update.recipe, update.source)
+
+
+def _undecided(pair: Pair, difference: Difference) -> Effect | None:
+    """A change of which others than CloudFormation's registry decide; `None` for all others."""
+    kind = pair.either.type
+    if not difference.path:
+        reason = "a macro or loop decides its properties, and is written differently"
+        return Effect(Impact.OPEN, reason, _CHANGE_SET)
+    nested = kind == _STACK and not difference.path.startswith("Tags")
+    if nested and pair.logical_id not in pair.either.stack.nested:
+        return Effect(Impact.OPEN, "the template of the nested stack decides, and is not at hand", _CHANGE_SET)
+    if kind.startswith(_CUSTOM):
+        return Effect(Impact.OPEN, "the function behind it decides what the change does", "read that function")
+    return None
 
 
 def _update(pair: Pair, difference: Difference) -> Update | None:
@@ -159,22 +195,31 @@ def _other_type(pair: Pair, before: str, after: str) -> Change:
 
 
 def _other_policies(pair: Pair, before: Resource, after: Resource) -> Iterator[Change]:
-    """A resource with data that is kept no more, or from now on."""
-    if pair.either.type not in data.HOLDS:
-        return
-    holds = data.HOLDS[pair.either.type]
-    for word, old, new, when in (
-        ("DeletionPolicy", before.deletion_policy, after.deletion_policy, "delete"),
-        ("UpdateReplacePolicy", before.update_replace_policy, after.update_replace_policy, "replacement"),
+    """A resource that is kept no more when its stack lets go of it, or from now on."""
+    holds = data.HOLDS.get(pair.either.type, "it")
+    matters = pair.either.type in data.HOLDS or pair.either.type == groups.CLUSTER
+    for word, when, policies in (
+        ("DeletionPolicy", "delete", (data.on_delete(before), data.on_delete(after))),
+        ("UpdateReplacePolicy", "replacement", (before.update_replace_policy, after.update_replace_policy)),
     ):
+        old, new = (_DEFAULT_POLICY if value is None else value for value in policies)
         if old == new:
             continue
-        effect = Effect(Impact.IN_PLACE, f"nothing happens now; the next {when} keeps {holds}")
-        if new in (None, "Delete"):
+        effect = Effect(Impact.IN_PLACE, f"the next {when} keeps {holds}; nothing happens now")
+        if new not in data.KEPT:
+            takes = "takes" if new == _DEFAULT_POLICY else "takes or keeps"
             action = f"write {word}: Retain again, unless this is the step before a {when} that is meant"
-            effect = Effect(Impact.OPEN, f"nothing happens now; the next {when} takes {holds}", action)
-        names = [_DEFAULT_POLICY if value is None else shown(value) for value in (old, new)]
-        yield replace(_whole(pair, effect), property_name=word, before=names[0], after=names[1])
+            impact = Impact.UNPROTECTED if matters else Impact.IN_PLACE
+            effect = Effect(impact, f"the next {when} {takes} {holds}; nothing happens now", action)
+        yield replace(_whole(pair, effect), property_name=word, before=shown(old), after=shown(new))
+
+
+def _other_condition(pair: Pair, before: Resource, after: Resource) -> Iterator[Change]:
+    """A resource that may go, or come, by a condition that the deploy decides."""
+    texts = [condition(each) if each.conditional else "" for each in (before, after)]
+    if texts[0] != texts[1]:
+        effect = Effect(Impact.OPEN, "whether it is there is decided at deploy, by another condition", _CHANGE_SET)
+        yield replace(_whole(pair, effect), property_name="Condition")
 
 
 def _other_intent(pair: Pair, before: Resource, after: Resource) -> Iterator[Change]:
@@ -208,20 +253,23 @@ def _intent(resource: Resource) -> Mapping[str, Mapping[str, Value]]:
 
 def _left_the_app(stack: Stack) -> Change:
     reason = "the stack is not in the app any more; no deploy deletes it, so it stays and is paid for"
-    action = f"when nothing needs it: `aws cloudformation delete-stack --stack-name {stack.name or 'STACK'}`"
-    effect = Effect(Impact.LEFT_BEHIND, reason, action, source="CDK CLI reference, cdk deploy and cdk destroy")
+    action = f"when nothing needs it: `aws cloudformation delete-stack --stack-name {argument(stack.name, 'STACK')}`"
+    effect = Effect(Impact.STAYS, reason, action, source="CDK CLI reference, cdk deploy and cdk destroy")
     return _of_stack(stack, effect)
 
 
 def _unread(comparison: Comparison) -> Iterator[Change]:
     """What is written differently where nobody but CloudFormation, or the service, knows what becomes of it."""
-    before = {comparison.name_of(stack): stack for stack in comparison.base.stacks}
-    for stack in comparison.head.stacks:
-        old = before.get(comparison.name_of(stack))
+    before, after = comparison.sides
+    for name, stack in after.items():
+        old = before.get(name)
         if old is not None and _for_macros(old) != _for_macros(stack):
             effect = Effect(Impact.OPEN, "a macro or loop is written differently: it decides what is made", _CHANGE_SET)
             yield _of_stack(stack, effect)
-    if [each.body for each in comparison.base.requests] != [each.body for each in comparison.head.requests]:
+    requests: list[list[Value]] = [
+        [dict(each.body) for each in side.requests] for side in (comparison.base, comparison.head)
+    ]
+    if not same(*requests):
         effect = Effect(Impact.OPEN, "a create-cluster request differs, and only templates are compared", _REQUEST)
         yield Change(path=str(comparison.head.path.name), property_name="", effect=effect, type="", stack="")
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
@@ -94,9 +94,10 @@ class Comparison:
 
     @cached_property
     def gone(self) -> tuple[Stack, ...]:
-        """Stacks of the base that the head does not have: no deploy deletes them."""
+        """Stacks of the base that hold something and that the head does not have: no deploy deletes them."""
         kept = set(self._head_names.values())
-        return tuple(s for s in self.base.stacks if s.parent is None and self._base_names[s.id] not in kept)
+        outer = [stack for stack in self.base.stacks if stack.parent is None and any(stack.resources())]
+        return tuple(stack for stack in outer if self._base_names[stack.id] not in kept)
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -109,6 +110,13 @@ class Comparison:
     def by_id(self) -> Mapping[tuple[str, str], Pair]:
         """Pairs by what both sides call the resource."""
         return {pair.id: pair for pair in self.pairs}
+
+    @cached_property
+    def sides(self) -> tuple[Mapping[str, Stack], Mapping[str, Stack]]:
+        """The stacks of the base and of the head, by what both sides call them."""
+        names = ((self.base, self._base_names), (self.head, self._head_names))
+        before, after = ({by_id[stack.id]: stack for stack in side.stacks} for side, by_id in names)
+        return before, after
 
     def base_value(self, value: Value) -> Value:
         """A value of the base with references by the names that both sides know."""
@@ -180,15 +188,16 @@ def _differences(
 ) -> Iterator[Difference]:
     """What differs between both sides of a resource."""
     if not isinstance(before.properties, dict) or not isinstance(after.properties, dict):
-        if _written(before) != _written(after):
+        if _Written.of(before, "Properties").text != _Written.of(after, "Properties").text:
             yield Difference(steps=(), path="", before=UNKNOWN, after=UNKNOWN)
         return
     for name in dict.fromkeys((*before.properties, *after.properties)):
         ours, theirs = old(before.properties.get(name)), new(after.properties.get(name))
-        found = [*_between(ours, theirs, (name,), name)]
-        yield from found
-        if not found and _is_open(ours) and _written(before, name) != _written(after, name):
-            yield Difference(steps=(name,), path=name, before=ours, after=theirs)
+        found = {each.steps: each for each in _between(ours, theirs, (name,), name)}
+        texts = [_Written.of(each, "Properties", name) for each in (before, after)]
+        for each in _between_open((ours, texts[0]), (theirs, texts[1]), (name,), name):
+            found.setdefault(each.steps, each)
+        yield from found.values()
 
 
 def _between(before: Value, after: Value, steps: Steps, path: str) -> Iterator[Difference]:
@@ -201,6 +210,33 @@ def _between(before: Value, after: Value, steps: Steps, path: str) -> Iterator[D
         yield from _between_lists(before, after, steps, path)
     elif not _same_scalar(before, after):
         yield Difference(steps=steps, path=path, before=before, after=after)
+
+
+def _between_open(
+    before: tuple[Value, _Written], after: tuple[Value, _Written], steps: Steps, path: str
+) -> Iterator[Difference]:
+    """Where both sides wait for the deploy, and are written in a way that may come to another value."""
+    (ours, old), (theirs, new) = before, after
+    if not _is_open(ours) or not _is_open(theirs) or old.text == new.text:
+        return
+    parts = [_parts(*side) for side in (before, after)]
+    if parts[0] is None or parts[1] is None:
+        yield Difference(steps=steps, path=path, before=ours, after=theirs)
+        return
+    for key in (key for key in parts[0] if key in parts[1]):
+        below = path if isinstance(ours, list) else f"{path}.{key}"
+        yield from _between_open(parts[0][key], parts[1][key], (*steps, key), below)
+
+
+def _parts(value: Value, text: _Written) -> dict[str, tuple[Value, _Written]] | None:
+    """The parts of a value, each with how it is written; `None` where an intrinsic makes the whole."""
+    if isinstance(value, dict) and isinstance(text.body, Mapping) and value.keys() == text.body.keys():
+        return {key: (item, text.part(text.body[key])) for key, item in value.items()}
+    if isinstance(value, list) and isinstance(text.body, list) and len(value) == len(text.body):
+        names = names_of(value)
+        found = zip(value, map(text.part, text.body), strict=True)
+        return None if names is None else dict(zip(names, found, strict=True))
+    return None
 
 
 def _between_lists(before: list[Value], after: list[Value], steps: Steps, path: str) -> Iterator[Difference]:
@@ -223,6 +259,11 @@ def _by_name(items: list[Value]) -> dict[str, Value] | None:
     """The items by the name that tells them apart; `None` where there is none."""
     names = names_of(items)
     return None if names is None else dict(zip(names, items, strict=True))
+
+
+def same(before: Value, after: Value) -> bool:
+    """Whether two values mean the same."""
+    return next(_between(before, after, ("",), ""), None) is None
 
 
 def names_of(items: list[Value]) -> list[str] | None:
@@ -280,8 +321,70 @@ def _is_open(value: Value) -> bool:
     return value is UNKNOWN or (isinstance(value, Text) and UNKNOWN in value.parts)
 
 
-def _written(resource: Resource, name: str | None = None) -> str:
-    """The properties as the template has them, in an order that means nothing."""
-    properties = resource.stack.document.body["Resources"][resource.logical_id].get("Properties")
-    written = properties.get(name) if name is not None and isinstance(properties, Mapping) else properties
-    return json.dumps(written, sort_keys=True, default=str)
+def condition(resource: Resource) -> str:
+    """The condition of a resource as it is written, with all that it names; alike means that it comes to the same."""
+    found = _Written.of(resource, "Condition")
+    return found.part({"Condition": found.body}).text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """A part of a template as its author wrote it.
+
+    Attributes:
+        template: The whole template.
+        body: The part.
+    """
+
+    template: Mapping[str, Any]
+    body: object
+
+    @classmethod
+    def of(cls, resource: Resource, *keys: str) -> _Written:
+        """A part of a resource; `None` as its body where there is no such part."""
+        template = resource.stack.document.body
+        body: object = template["Resources"][resource.logical_id]
+        for key in keys:
+            body = body.get(key) if isinstance(body, Mapping) else None
+        return cls(template=template, body=body)
+
+    def part(self, body: object) -> _Written:
+        """A part of it."""
+        return replace(self, body=body)
+
+    @property
+    def text(self) -> str:
+        """The same for what differs only in an order that means nothing, with the conditions and maps that it names."""
+        found = [_sorted(self.body)]
+        named, waiting = set(), [self.body]
+        while waiting:
+            for section, name in _named(waiting.pop()):
+                definitions = self.template.get(section)
+                if (section, name) not in named and isinstance(definitions, Mapping):
+                    named.add((section, name))
+                    waiting.append(definitions.get(name))
+                    found.append(_sorted(definitions.get(name)))
+        return "\n".join((found[0], *sorted(found[1:])))
+
+
+def _sorted(body: object, key: str = "") -> str:
+    """A part of a template as text; arguments of intrinsics stay in their order, as do lists that have one."""
+    if isinstance(body, Mapping):
+        return "{" + ",".join(f"{name}:{_sorted(body[name], name)}" for name in sorted(body, key=str)) + "}"
+    if isinstance(body, list):
+        items = [_sorted(item) for item in body]
+        return f"[{','.join(items if key.startswith('Fn::') or key in _ORDERED else sorted(items))}]"
+    return json.dumps(body, default=str)
+
+
+def _named(body: object) -> Iterator[tuple[str, str]]:
+    """Conditions and maps that a part of a template names."""
+    if isinstance(body, list):
+        yield from (each for item in body for each in _named(item))
+    elif isinstance(body, Mapping):
+        for key, item in body.items():
+            section = {"Fn::If": "Conditions", "Condition": "Conditions", "Fn::FindInMap": "Mappings"}.get(key)
+            name = item[0] if isinstance(item, list) and item else item
+            if section and isinstance(name, str):
+                yield section, name
+            yield from _named(item)

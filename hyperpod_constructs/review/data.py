@@ -18,7 +18,7 @@ HOLDS: Final[Mapping[str, str]] = {
     "AWS::EFS::FileSystem": "the files on it",
     "AWS::FSx::FileSystem": "the files on it",
     "AWS::FSx::Volume": "the files on it",
-    "AWS::KMS::Key": "what it encrypts, which nobody can read without it",
+    "AWS::KMS::Key": "the only way to read what it encrypts",
     "AWS::Logs::LogGroup": "the logs in it",
     "AWS::RDS::DBCluster": "the database",
     "AWS::RDS::DBInstance": "the database",
@@ -38,7 +38,27 @@ _RUNS: Final = (
 )
 """Beginnings of types on which something else runs: without them it stops."""
 _DOES_NOT: Final = ("AWS::EC2::SecurityGroupEgress", "AWS::EC2::SecurityGroupIngress", "AWS::EC2::FlowLog")
-_KEPT: Final = ("Retain", "RetainExceptOnCreate")
+_CUT: Final = (
+    "what only this rule lets through is cut, on running nodes too; EFA needs those to and from the group itself"
+)
+_MEANS: Final[Mapping[str, tuple[str, str]]] = {
+    "AWS::Budgets::Budget": ("nobody gets its notices any more", "look which other budget covers this account"),
+    "AWS::EC2::SecurityGroupEgress": (_CUT, "look whether running nodes need it"),
+    "AWS::EC2::SecurityGroupIngress": (_CUT, "look whether running nodes need it"),
+    "AWS::EKS::Addon": ("the add-on goes with its pods", "look which others, and which jobs, need it"),
+    "AWS::SageMaker::ClusterSchedulerConfig": (
+        "the priorities and the sharing of idle nodes go",
+        "let waiting tasks start first, or keep it",
+    ),
+    "AWS::SageMaker::ComputeQuota": (
+        "the team has no quota any more; what becomes of its running tasks is not documented",
+        "let them end first",
+    ),
+}
+"""What it means that a resource of a type goes, and what to do about it."""
+_STAYS: Final = ("Retain", "RetainExceptOnCreate")
+KEPT: Final = (*_STAYS, "Snapshot")
+"""Policies that keep the data of a resource."""
 _KEEP: Final = (
     "if this is not meant, keep the logical id (CDK: override_logical_id on the L1) and the stack; if it is, copy what "
     "is needed first"
@@ -51,35 +71,56 @@ def removed(comparison: Comparison, pair: Pair) -> Effect:
     resource = pair.either
     name = resource.stack.name
     out = f"taken out of {f'stack {name}' if name else 'the stack'}"
+    if _is_turned_off(comparison, pair):
+        out = "left out by its condition"
     if resource.type in HOLDS:
-        return _parted(resource, resource.deletion_policy, out + _made_again(comparison, pair))
-    if resource.deletion_policy in _KEPT:
+        return _parted(resource, on_delete(resource), out + _made_again(comparison, pair))
+    if resource.deletion_policy in _STAYS:
         reason = f"{out}, and kept in the account by its DeletionPolicy"
-        return Effect(Impact.LEFT_BEHIND, reason, "delete it by hand when nothing needs it: it may cost money")
+        return Effect(Impact.STAYS, reason, "delete it by hand when nothing needs it: it may cost money")
     runs = resource.type.startswith(_RUNS) and not resource.type.startswith(_DOES_NOT)
+    means, action = _MEANS.get(resource.type, ("", ""))
     if resource.type.endswith("Association") or not runs:
-        return Effect(Impact.REMOVED, out)
-    return Effect(Impact.DESTROYED, f"deleted: {out}", "make sure that nothing uses it any more")
+        return Effect(Impact.REMOVED, f"{means}: {out}" if means else out, action)
+    return Effect(Impact.DESTROYED, f"{means or 'deleted'}: {out}", action or "make sure that nothing uses it any more")
+
+
+def _is_turned_off(comparison: Comparison, pair: Pair) -> bool:
+    """Whether a resource that goes is still in the template."""
+    stack = comparison.sides[1].get(pair.stack)
+    return stack is not None and pair.logical_id in stack.document.body["Resources"]
+
+
+def on_delete(resource: Resource) -> Value:
+    """The deletion policy of a resource, or that which its type has where the template says none."""
+    if resource.deletion_policy is not None:
+        return resource.deletion_policy
+    alone = isinstance(resource.properties, dict) and "DBClusterIdentifier" not in resource.properties
+    by_type = resource.type == "AWS::RDS::DBCluster" or (resource.type == "AWS::RDS::DBInstance" and alone)
+    return "Snapshot" if by_type else None
 
 
 def replaced(resource: Resource, why: str) -> Effect | None:
     """What the replacement of a resource does to its data; `None` for a type that holds none."""
     if resource.type not in HOLDS:
         return None
-    return _parted(resource, resource.update_replace_policy, why, "replaced by an empty one, ")
+    return _parted(resource, resource.update_replace_policy, why, "replaced by an empty one, and the old one ")
 
 
 def _parted(resource: Resource, policy: object, why: str, what: str = "") -> Effect:
     """What a policy makes of a resource with data that its stack lets go of."""
     holds = HOLDS[resource.type]
     recipe = "new-file-system" if resource.type == "AWS::FSx::FileSystem" else None
-    if policy in _KEPT:
+    if policy in _STAYS:
         reason = f"{what}leaves the stack with {holds}, kept and paid for: {why}"
         return Effect(Impact.LEFT_BEHIND, reason, _KEEP, recipe)
     if policy == "Snapshot":
         return Effect(
             Impact.LEFT_BEHIND, f"{what}deleted with {holds}, of which a snapshot is kept: {why}", _KEEP, recipe
         )
+    if policy in (None, "Delete") and resource.type == "AWS::S3::Bucket":
+        reason = f"{what}deleted if it is empty or something empties it, else left behind with {holds}: {why}"
+        return Effect(Impact.DATA_LOST, reason, f"{_RETAIN}; {_KEEP}")
     if policy is None or policy == "Delete":
         return Effect(Impact.DATA_LOST, f"{what}deleted with {holds}: {why}", f"{_RETAIN}; {_KEEP}", recipe)
     reason = f"{what}deleted with {holds} or kept, which is decided at deploy: {why}"

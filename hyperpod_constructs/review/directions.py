@@ -77,7 +77,7 @@ def _evicts(before: Value, after: Value) -> Update | None:
     """What taints do: only `NoExecute` touches pods that run."""
     if not _may_evict(after) or _may_evict(before):
         return None
-    because = "the taint says NoExecute: running pods that do not tolerate it are evicted at once"
+    because = "running pods that do not tolerate the taint are evicted at once, as it says NoExecute"
     instead = "write NoSchedule, which lets running pods end, or add the toleration to the jobs first"
     return Update(does="rolls", because=because, instead=instead, source=_TAINTS)
 

@@ -18,52 +18,51 @@ _SOURCE = "CloudFormation user guide, using-cfn-stack-exports"
 def changes(comparison: Comparison, replaced: Mapping[Id, object]) -> Iterator[Change]:
     """Exports in use that go, or whose value changes with a resource that is replaced."""
     importers, head = _importers(comparison.base), _exports(comparison.head)
-    changed: dict[Id, list[tuple[str, Stack, list[Stack]]]] = {}
+    gone: dict[tuple[str, str], list[Stack]] = {}
+    changed: dict[tuple[Id, str], list[Stack]] = {}
     for name, (stack, output) in _exports(comparison.base).items():
-        users = [each for each in importers.get(name, ()) if each is not stack]
+        users = _names(each for each in importers.get(name, ()) if each is not stack)
         if not users or stack in comparison.gone:
             continue
         if name not in head:
-            yield _taken_away(comparison, stack, name, _names(users))
+            gone.setdefault((stack.id, users), []).append(stack)
         for id_ in _behind(comparison, stack, output) if name in head else ():
             if id_ in replaced:
-                changed.setdefault(id_, []).append((name, stack, users))
-    for id_, uses in changed.items():
-        yield _value_changes(comparison, comparison.by_id[id_], uses)
+                changed.setdefault((id_, users), []).append(stack)
+    for (id_, users), exports in changed.items():
+        yield _value_changes(comparison, comparison.by_id[id_], users, exports)
+    for (_, users), exports in gone.items():
+        yield _taken_away(comparison, users, exports)
 
 
-def _taken_away(comparison: Comparison, stack: Stack, name: str, users: str) -> Change:
-    reason = f"the export {name} goes, and the deployed stack {users} imports it: CloudFormation refuses that"
+def _taken_away(comparison: Comparison, users: str, exports: Sequence[Stack]) -> Change:
+    stack, number = exports[0], len(exports)
+    they = "1 export goes" if number == 1 else f"{number} exports go"
+    reason = f"{they} that the deployed stack {users} imports: CloudFormation refuses that"
     action = f"deploy {users} without the import first, then this; in the CDK: stack.export_value(...) for one deploy"
-    return _change(
-        comparison, stack, stack.construct_path or stack.id, Effect(Impact.REFUSED, reason, action, None, _SOURCE)
-    )
+    effect = Effect(Impact.REFUSED, reason, action, None, _SOURCE)
+    path = stack.construct_path or stack.id
+    return _change(comparison, stack, path, "AWS::CloudFormation::Stack", effect)
 
 
-def _value_changes(comparison: Comparison, pair: Pair, uses: Sequence[tuple[str, Stack, list[Stack]]]) -> Change:
-    users = _names([user for _, _, each in uses for user in each])
+def _value_changes(comparison: Comparison, pair: Pair, users: str, exports: Sequence[Stack]) -> Change:
     what = "replaced by an empty one" if pair.either.type in HOLDS else "replaced"
     reason = (
-        f"it would be {what}, and the deployed stack {users} imports {len(uses)} of its values: CloudFormation does "
+        f"it would be {what}, and the deployed stack {users} imports {len(exports)} of its values: CloudFormation does "
         "not change an export in use, so the update of this stack is rolled back"
     )
     action = "leave it as it is; make the new one beside it, move over, and take the old one out later"
     effect = Effect(Impact.REFUSED, reason, action, None, _SOURCE)
-    return _change(comparison, uses[0][1], pair.either.path, effect)
+    return _change(comparison, exports[0], pair.either.path, pair.either.type, effect)
 
 
 def _names(stacks: Iterable[Stack]) -> str:
     return ", ".join(sorted({each.name or each.id for each in stacks}))
 
 
-def _change(comparison: Comparison, stack: Stack, path: str, effect: Effect) -> Change:
-    return Change(
-        path=path,
-        property_name="Outputs.Export",
-        effect=effect,
-        type="AWS::CloudFormation::Stack",
-        stack=comparison.name_of(stack),
-    )
+def _change(comparison: Comparison, stack: Stack, path: str, kind: str, effect: Effect) -> Change:
+    name = comparison.name_of(stack)
+    return Change(path=path, property_name="Outputs.Export", effect=effect, type=kind, stack=name)
 
 
 def _exports(side: Assembly) -> dict[str, tuple[Stack, str]]:

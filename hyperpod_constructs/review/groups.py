@@ -13,7 +13,7 @@ from hyperpod_constructs.cloudformation.values import Value
 from hyperpod_constructs.review.comparison import Difference, Pair
 from hyperpod_constructs.review.directions import number
 from hyperpod_constructs.review.impacts import Change, Effect, Impact
-from hyperpod_constructs.review.wording import shown
+from hyperpod_constructs.review.wording import argument, shown
 
 CLUSTER: Final = "AWS::SageMaker::Cluster"
 LISTS: Final = ("InstanceGroups", "RestrictedInstanceGroups")
@@ -66,7 +66,7 @@ def _counted(pair: Pair, difference: Difference) -> Change:
         )
     elif after > before:
         reason = f"{after - before:,.0f} more nodes, nothing restarts; the stack is complete before they are there"
-        effect = Effect(Impact.IN_PLACE, reason, _wait(pair, f"{difference.steps[1]}={after:.0f}"))
+        effect = Effect(Impact.IN_PLACE, reason, _wait(pair, f"{argument(difference.steps[1], 'GROUP')}={after:.0f}"))
     else:
         reason = f"{before - after:,.0f} of {before:,.0f} nodes go, and the service picks which: their jobs die"
         action = "drain, delete the nodes of your choice by id, and only then commit the lower count"
@@ -81,7 +81,7 @@ def _gone(pair: Pair, difference: Difference, successor: Difference | None) -> C
         return _change(pair, difference, Effect(Impact.REMOVED, "an empty group is taken out", source=_UPDATE))
     if successor is None:
         action = "drain it first; its root volumes and local disks go with the nodes"
-        reason = f"the group is taken out: {some}"
+        reason = f"{some}: the group is taken out"
         return _change(pair, difference, Effect(Impact.NODES_LOST, reason, action, "scale-in", _UPDATE))
     name = successor.steps[1]
     renamed = _kind(difference.before) == _kind(successor.after)
@@ -95,7 +95,7 @@ def _new(pair: Pair, difference: Difference) -> Change:
     count = nodes(difference.after)
     some = "a number of nodes that is decided at deploy" if count is None else f"{count:,} nodes"
     reason = f"a new group: {some}; it starts with the AMI of the earliest group, nothing else restarts"
-    action = _wait(pair, f"{difference.steps[1]}={count}") if count else ""
+    action = _wait(pair, f"{argument(difference.steps[1], 'GROUP')}={count}") if count else ""
     return _change(pair, difference, Effect(Impact.CREATED, reason, action, source=_UPDATE))
 
 
@@ -109,7 +109,7 @@ def _wait(pair: Pair, nodes_of: str) -> str:
     """The command that waits until nodes are there."""
     properties = pair.either.properties
     name = properties.get("ClusterName") if isinstance(properties, dict) else None
-    return f"afterwards: `hyperpod status {name if isinstance(name, str) else 'CLUSTER'} --wait --nodes {nodes_of}`"
+    return f"afterwards: `hyperpod status {argument(name, 'CLUSTER')} --wait --nodes {nodes_of}`"
 
 
 def _successor(gone: Difference, new: Mapping[str, Difference]) -> Difference | None:
@@ -123,7 +123,7 @@ def _kind(group: Value) -> tuple[str, str]:
     """Instance types and role of a group."""
     if not isinstance(group, dict):
         return "", ""
-    return shown(group.get("InstanceType") or group.get("InstanceRequirements")), _role(group)
+    return shown(group.get("InstanceType", group.get("InstanceRequirements"))), _role(group)
 
 
 def _role(group: Value) -> str:

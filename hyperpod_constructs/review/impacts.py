@@ -13,13 +13,16 @@ class Impact(StrEnum):
     """What happens to what is deployed, from harmless to worst.
 
     `removed` is a resource that nothing runs on and that holds no data; one on which something runs is `destroyed`.
-    `left-behind` is data that stays, outside of the stack and where nobody looks for it.
+    `left-behind` is data that stays, outside of the stack and where nobody looks for it; `stays` the same of what holds
+    none, and of whole stacks. `unprotected` is data that the next delete or replacement takes, though not this deploy.
     """
 
     CREATED = "created"
     REMOVED = "removed"
     IN_PLACE = "in-place"
     NEW_NODES = "new-nodes"
+    STAYS = "stays"
+    UNPROTECTED = "unprotected"
     ROLLING = "rolling"
     OPEN = "open"
     NODES_REBUILT = "nodes-rebuilt"
@@ -48,6 +51,8 @@ VERDICTS: Final = {
     Impact.REMOVED: Verdict.SAFE,
     Impact.IN_PLACE: Verdict.SAFE,
     Impact.NEW_NODES: Verdict.SAFE,
+    Impact.STAYS: Verdict.SAFE,
+    Impact.UNPROTECTED: Verdict.SAFE,
     Impact.ROLLING: Verdict.RESTARTS,
     Impact.OPEN: Verdict.RESTARTS,
     Impact.NODES_REBUILT: Verdict.RESTARTS,

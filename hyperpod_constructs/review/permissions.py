@@ -50,7 +50,10 @@ def of(comparison: Comparison) -> tuple[Widened, ...]:
     for key in dict.fromkeys((*before, *after)):
         old, new = before.get(key), after.get(key)
         found |= dict.fromkeys(_between(key, old, new, comparison))
-    return tuple(found)
+    fresh = {holder.path for key, holder in after.items() if key not in before}
+    usual = {each.what for key, old in before.items() if key[0] != _TRUST for each in _notable(old, trust=False)}
+    # That a new role may do what roles do here already is no news, such as that of one more group of nodes.
+    return tuple(each for each in found if each.kind == "trust" or each.path not in fresh or each.what not in usual)
 
 
 # --- Holders -----------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ WORDS: Final = ("replacement", "data-loss", "node-loss", "error")
 """Conditions without a figure; `cost=USD_PER_HOUR` has one."""
 _COST: Final = "cost="
 _PARTED: Final = frozenset({Impact.DATA_LOST, Impact.LEFT_BEHIND})
+_AT_RISK: Final = _PARTED | {Impact.UNPROTECTED}
 _GONE: Final = frozenset({Impact.NODES_LOST, Impact.GROUP_REPLACED})
 _REPLACED: Final = frozenset({Impact.REPLACED, Impact.GROUP_REPLACED})
 
@@ -25,8 +26,8 @@ class FailOn:
     """Conditions under which a review fails.
 
     Attributes:
-        words: Some of `WORDS`: something is replaced; something that holds data is deleted, emptied or left behind;
-            running nodes go; or the deployment would be refused, by a rule or by AWS.
+        words: Some of `WORDS`: something is replaced; something that holds data is deleted, emptied, left behind
+            or no longer protected; running nodes go; or the deployment would be refused, by a rule or by AWS.
         usd_per_hour: The metered cost afterwards is more than this, or a change of it has no price.
     """
 
@@ -80,7 +81,7 @@ def _is_replaced(change: Change) -> bool:
 
 
 def _parts_with_data(change: Change) -> bool:
-    return change.impact in _PARTED and change.type in HOLDS
+    return change.impact in _AT_RISK and change.type in HOLDS
 
 
 def _loses_nodes(change: Change) -> bool:

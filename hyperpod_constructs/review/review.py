@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from hyperpod_constructs.catalog import prices
 from hyperpod_constructs.catalog.price_lists import PriceList
 from hyperpod_constructs.cloudformation.assembly import Assembly
+from hyperpod_constructs.cloudformation.stack import Stack
 from hyperpod_constructs.findings import Finding
-from hyperpod_constructs.model.deployment import Deployment, UnseenKind
+from hyperpod_constructs.model.deployment import Cluster, Deployment, UnseenKind
 from hyperpod_constructs.planning import cost
 from hyperpod_constructs.review import changes, drift, figures, openings, permissions, running, scripts
 from hyperpod_constructs.review.changes import by_severity
@@ -40,6 +41,23 @@ class Side:
     assembly: Assembly
     deployment: Deployment
     findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A cluster that a review speaks of.
+
+    Attributes:
+        path: Its path.
+        name: Its name; `None` where CloudFormation makes one or it is decided at deploy.
+        region: Region of its stack; `None` where it can go to any.
+        scheduler: `slurm` or `eks`; `None` where it is not known.
+    """
+
+    path: str
+    name: str | None
+    region: str | None
+    scheduler: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +91,7 @@ class Review:
         resolved: Findings that only the base has.
         stopping: Findings of the head with which a deployment is refused, new or not.
         not_compared: What nobody could look at.
-        regions: Where the head's clusters are: name, or path where it has none, and Region.
+        clusters: The clusters of the head, then those that only the base has.
     """
 
     verdict: Verdict
@@ -87,7 +105,7 @@ class Review:
     resolved: tuple[Finding, ...]
     stopping: tuple[Finding, ...]
     not_compared: tuple[str, ...]
-    regions: tuple[tuple[str, str], ...]
+    clusters: tuple[Named, ...]
 
 
 def of(
@@ -106,22 +124,42 @@ def of(
     beside = drift.of(base.deployment, head.deployment, live, now=now) if live else None
     found, widened = changes.of(comparison), (*permissions.of(comparison), *openings.of(comparison))
     if beside is not None:
-        found = by_severity((*found, *running.changes(found, beside)))
+        found = by_severity(running.beside(found, beside))
     stopping = tuple(finding for finding in head.findings if finding.severity.stops)
     return Review(
         verdict=_verdict(found, widened, stopping),
         changes=found,
         widened=widened,
         scripts=scripts.of(comparison),
-        figures=figures.of(base.deployment, head.deployment, lists),
+        figures=figures.of(base.deployment, _with_stacks_that_stay(comparison, base, head), lists),
         drift=beside,
         kept=tuple(_kept(base.deployment, found, lists)),
         new=_without(head.findings, base.findings),
         resolved=_without(base.findings, head.findings),
         stopping=stopping,
         not_compared=tuple(dict.fromkeys(_not_compared(base, head, live))),
-        regions=tuple(_regions(head.deployment if head.deployment.clusters else base.deployment)),
+        clusters=tuple(_clusters(head.deployment, base.deployment)),
     )
+
+
+def _with_stacks_that_stay(comparison: Comparison, base: Side, head: Side) -> Deployment:
+    """The head's deployment with the clusters, file systems and budgets of stacks that no deploy deletes."""
+    gone = set(comparison.gone)
+    paths = {each.path for stack in base.assembly.stacks if _outermost(stack) in gone for each in stack.resources()}
+    if not paths:
+        return head.deployment
+    before, after = base.deployment, head.deployment
+    return replace(
+        after,
+        clusters=(*after.clusters, *(each for each in before.clusters if each.path in paths)),
+        file_systems=(*after.file_systems, *(each for each in before.file_systems if each.path in paths)),
+        subnets=(*after.subnets, *(each for each in before.subnets if each.path in paths)),
+        budgets=(*after.budgets, *(each for each in before.budgets if each.path in paths)),
+    )
+
+
+def _outermost(stack: Stack) -> Stack:
+    return stack if stack.parent is None else _outermost(stack.parent)
 
 
 def _kept(base: Deployment, found: Iterable[Change], lists: Sequence[PriceList]) -> Iterator[Kept]:
@@ -171,7 +209,10 @@ _WHY: Final[Mapping[UnseenKind, str]] = {
 }
 
 
-def _regions(deployment: Deployment) -> Iterator[tuple[str, str]]:
-    for cluster in deployment.clusters:
-        name = cluster.name if isinstance(cluster.name, str) else cluster.path
-        yield name, cluster.region or ""
+def _clusters(*deployments: Deployment) -> Iterator[Named]:
+    """Every cluster once, by its path."""
+    found: dict[str, Cluster] = {}
+    for cluster in (cluster for each in deployments for cluster in each.clusters):
+        found.setdefault(cluster.path, cluster)
+    for path, cluster in found.items():
+        yield Named(path=path, name=known(cluster.name), region=cluster.region, scheduler=cluster.scheduler)

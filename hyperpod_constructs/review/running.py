@@ -6,6 +6,7 @@ A template that goes from 32 to 34 nodes takes six of the 40 that run, if somebo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hyperpod_constructs.review.drift import Drift, GroupDrift, PlanDrift
@@ -17,20 +18,27 @@ _PLANS: Final = "SageMaker developer guide, reserve-capacity-with-training-plans
 _TOLD: Final = frozenset({Impact.NODES_LOST, Impact.GROUP_REPLACED})
 
 
-def changes(found: Sequence[Change], drift: Drift) -> Iterator[Change]:
-    """What the templates alone did not tell.
+def beside(found: Sequence[Change], drift: Drift) -> Iterator[Change]:
+    """The changes, corrected by what runs: what the templates alone did not tell, and what they told of nobody.
 
     Args:
-        found: What they told.
+        found: What the templates told.
         drift: The change beside what runs.
     """
     cluster = drift.after
     of_cluster = [each for each in found if cluster and each.type == CLUSTER and each.path.startswith(cluster)]
+    groups = {f"{cluster}/{group.name}": group for group in drift.groups}
+    told = set()
+    for change in found:
+        group = groups.get(change.path) if change in of_cluster else None
+        if group is not None and change.impact in _TOLD:
+            told.add(change.path)
+            yield replace(change, effect=_nobody(change)) if group.takes_at_most == 0 else change
+        else:
+            yield change
     if not of_cluster:  # CloudFormation does not touch a cluster whose template stays as it is
         return
-    told = {each.path for each in of_cluster if each.impact in _TOLD}
-    for group in drift.groups:
-        path = f"{cluster}/{group.name}"
+    for path, group in groups.items():
         if group.takes_running and path not in told:
             yield _change(of_cluster[0], path, "InstanceGroups.InstanceCount", _loss(group))
     for plan in drift.plans:
@@ -40,6 +48,12 @@ def changes(found: Sequence[Change], drift: Drift) -> Iterator[Change]:
             yield _change(of_cluster[0], plan.groups[0], "InstanceGroups.TrainingPlanArn", _ended(plan))
 
 
+def _nobody(change: Change) -> Effect:
+    """That a change takes no node, because none is there."""
+    impact = Impact.IN_PLACE if change.property_name.endswith("InstanceCount") else Impact.REMOVED
+    return Effect(impact, "no node of it runs, so none goes", source=_UPDATE)
+
+
 def _change(like: Change, path: str, name: str, effect: Effect) -> Change:
     return Change(path=path, property_name=name, effect=effect, type=CLUSTER, stack=like.stack)
 
@@ -47,8 +61,9 @@ def _change(like: Change, path: str, name: str, effect: Effect) -> Change:
 def _loss(group: GroupDrift) -> Effect:
     proposed = group.proposed.instances if group.proposed else 0
     live = group.live.target if group.live else 0
+    go = "may go" if group.only_drift else "go"
     reason = (
-        f"{group.takes_running:,} running nodes go, and the service picks which: {live:,} are live and {proposed:,} "
+        f"{group.takes_running:,} running nodes {go}, and the service picks which: {live:,} are live and {proposed:,} "
         "are proposed"
     )
     action = "write the live number into the code first, or drain and delete the nodes of your choice"

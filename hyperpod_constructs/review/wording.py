@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Final
 
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
 from hyperpod_constructs.tokens import UNKNOWN
 
 _LONGEST: Final = 60
+_ARGUMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _AT_DEPLOY: Final = "(known at deploy)"
 
 
@@ -17,6 +19,11 @@ def shown(value: Value) -> str:
     text = whole(value)
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[: half - 1]}…{text[-half:]}"
+
+
+def argument(name: object, otherwise: str) -> str:
+    """A name that can stand in a command as it is, else the word that stands for it: a reader copies commands."""
+    return name if isinstance(name, str) and _ARGUMENT.fullmatch(name) else otherwise
 
 
 def whole(value: Value) -> str:

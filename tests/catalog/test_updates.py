@@ -36,7 +36,7 @@ def advice() -> Iterator[str]:
     """Every text that tells somebody what to do."""
     yield from (row.instead for kind in updates.kinds() for row in updates.rows(kind).values())
     for recipe in updates.RECIPES.values():
-        yield from recipe.steps
+        yield from recipe.steps_on(None)
 
 
 def commands(program: str) -> set[str]:
@@ -199,6 +199,13 @@ class TestRecipes:
         for name, recipe in updates.RECIPES.items():
             assert 2 <= len(recipe.steps) <= 5, name
             assert all(step.endswith(".") for step in (recipe.meaning, *recipe.steps)), name
+
+    @pytest.mark.parametrize("name", ["scale-in", "patch", "try-a-script"])
+    def test_name_the_commands_of_the_scheduler_and_both_where_it_is_not_known(self, name: str) -> None:
+        slurm, eks, both = (" ".join(updates.RECIPES[name].steps_on(each)) for each in ("slurm", "eks", None))
+        assert ("scontrol" in slurm, "kubectl" in slurm) == (True, False)
+        assert ("scontrol" in eks, "kubectl" in eks) == (False, True)
+        assert ("scontrol" in both, "kubectl" in both) == (True, True)
 
     def test_call_operations_that_the_services_have_with_what_they_need(self) -> None:
         for command in sorted(commands("aws")):

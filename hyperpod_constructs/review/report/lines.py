@@ -25,12 +25,14 @@ class Item:
         subject: What it is about, in the user's terms; empty for a line without one.
         text: What is said of it.
         action: What to do.
+        command: A command that does it, shown as it is.
         steps: One after the other, where it takes several.
     """
 
     subject: str = ""
     text: str = ""
     action: str = ""
+    command: str = ""
     steps: tuple[str, ...] = ()
 
 

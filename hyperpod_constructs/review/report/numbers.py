@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hyperpod_constructs.catalog import prices
-from hyperpod_constructs.review.drift import Drift, GroupDrift
-from hyperpod_constructs.review.figures import ClusterChange, Figures, Nodes, SubnetChange
+from hyperpod_constructs.planning.quotas import CODE
+from hyperpod_constructs.review.drift import Drift, GroupDrift, QuotaDrift
+from hyperpod_constructs.review.figures import ClusterChange, Figures, Nodes, QuotaChange, SubnetChange
 from hyperpod_constructs.review.money import BudgetFigure, Sum
 from hyperpod_constructs.review.report.lines import Item, Row
 from hyperpod_constructs.review.review import Review
@@ -62,12 +63,14 @@ def _total(numbers: Sequence[int | None]) -> int | None:
 
 def _cost(figures: Figures) -> Iterator[Row]:
     cost = figures.cost
-    if cost.before.usd_per_hour is None and cost.after.usd_per_hour is None:
+    if not (cost.before.usd_per_hour or cost.after.usd_per_hour):  # nothing that is paid by the hour, or no price
         return
     difference = cost.difference
     month = "" if difference is None else f" ({difference * prices.HOURS_PER_MONTH:+,.0f} a month)"
     word = " (estimate)" if cost.after.estimate or cost.before.estimate else ""
-    change = "unchanged" if difference == 0 else f"{_plus(difference)}{month}"
+    change = f"{_plus(difference)}{month}"
+    if difference == 0:
+        change = "unchanged" if cost.complete else "only what has no price"
     yield Row(label=f"USD/h metered{word}", before=_usd(cost.before), after=_usd(cost.after), change=change)
 
 
@@ -109,6 +112,10 @@ def remarks(figures: Figures) -> Iterator[str]:
     if changed:
         listed = ", ".join(f"{each.item} of {each.path} ({each.why})" for each in changed)
         yield f"not priced, so in no sum: {listed}"
+    if not cost.after.complete and not changed:
+        items = sorted({each.item for each in cost.not_priced if each.after})
+        more = " and more" if len(items) > _MOST else ""
+        yield f"without a price, before and after: {', '.join(items[:_MOST])}{more}"
     for source in cost.sources:
         word = "estimate: " if source.estimate and "estimate" not in source.source else ""
         yield f"{word}{source.source}, {source.as_of}"
@@ -127,19 +134,32 @@ def in_short(figures: Figures) -> list[str]:
     return found
 
 
-def raises(review: Review) -> Iterator[Item]:
-    """Quotas to raise first: by what the account has where a snapshot says it, else by what was seen elsewhere."""
+def before_the_merge(review: Review) -> Iterator[Item]:
+    """Quotas to raise or to check, and once how to find their codes."""
+    needed = [*_needed(review)]
+    for quota, text in needed:
+        yield Item(subject=f"quota {quota.name}", text=text, command=quota.command)
+    coded = [quota for quota, _ in needed if CODE in quota.command]
+    if coded:
+        yield Item(text=f"{CODE} is the first word that this prints, for each by its name", command=coded[0].look_up)
+
+
+def raises(review: Review) -> int:
+    """How many quotas have to be raised or checked."""
+    return len([*_needed(review)])
+
+
+def _needed(review: Review) -> Iterator[tuple[QuotaDrift | QuotaChange, str]]:
+    """Quotas with what is needed: by what the account has where a snapshot says it, else by what was seen elsewhere."""
     applied = {(each.service, each.name): each for each in review.drift.quotas} if review.drift else {}
     for each in applied.values():
         if each.short:
             used = "" if each.used is None else f", {each.used:,} used"
-            text = f"the account has {each.applied:,.0f}{used}; this needs {_number(each.after or each.needed)}"
-            yield Item(subject=f"quota {each.name}", text=text, action=f"`{each.command}`")
+            yield each, f"the account has {each.applied:,.0f}{used}; this needs {_number(each.after or each.needed)}"
     for needed in review.figures.quotas:
         its = applied.get((needed.service, needed.name))
         if not needed.likely_enough and (its is None or its.short is None):
-            text = f"needs {_number(needed.after, at_least=not needed.complete)} in place of {needed.before:,}"
-            yield Item(subject=f"quota {needed.name}", text=text, action=f"`{needed.command}`")
+            yield needed, f"needs {_number(needed.after, at_least=not needed.complete)} in place of {needed.before:,}"
 
 
 def live(drift: Drift | None) -> Iterator[Item]:
