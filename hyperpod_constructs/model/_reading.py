@@ -361,7 +361,8 @@ class Node:
         return self._inner(UNKNOWN if value is None else value, index)
 
     def _inner(self, value: Value, step: str | int) -> Node:
-        return replace(self, value=value, steps=(*self.steps, step))
+        # `replace` would ask the class for its fields first: this runs for every value of a template.
+        return Node(value, self.owner, self.reading, (*self.steps, step), self.locate, self.open, self.parameter)
 
     def _refuse_one_text(self) -> None:
         """Reports one text where a list belongs, which is certain even before anybody knows the text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, TypeVar
 
@@ -97,12 +97,40 @@ class Cluster:
         return self.placement if group.placement is None else group.placement
 
 
-@dataclass(frozen=True, slots=True)
 class Location:
-    """Where in the input something stands: file and 1-based line."""
+    """Where in the input something stands."""
 
-    file: str
-    line: int | None
+    __slots__ = ("_line", "file")
+
+    def __init__(self, file: str, line: int | Callable[[], int] | None) -> None:
+        """Remembers a place.
+
+        Args:
+            file: The file.
+            line: The line, 1-based, or what finds it: to find lines takes as long as to read the file, and most places
+                are never shown. `None` where the input had no lines.
+        """
+        self.file = file
+        self._line = line
+
+    @property
+    def line(self) -> int | None:
+        """The line, 1-based; `None` where the input had no lines."""
+        if callable(self._line):
+            self._line = self._line()
+        return self._line
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are one place."""
+        return isinstance(other, Location) and (self.file, self.line) == (other.file, other.line)
+
+    def __hash__(self) -> int:
+        """That of file and line."""
+        return hash((self.file, self.line))
+
+    def __repr__(self) -> str:
+        """The place, for tests."""
+        return f"Location({self.file!r}, {self.line!r})"
 
 
 @dataclass(frozen=True, slots=True)

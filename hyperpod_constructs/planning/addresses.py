@@ -103,9 +103,15 @@ def blocks(network: str, zone: str) -> ZoneBlocks:
             f"address with NetworkBorderGroup {zones.border_group(zone) or 'of that zone'}",
         )
     number = _zone_number(zone)
-    eighths = list(whole.subnets(prefixlen_diff=3))
-    public = list(eighths[0].subnets(new_prefix=_PUBLIC_PREFIX))[number - 1]
-    return ZoneBlocks(zone=zone, nodes=str(eighths[number]), public=str(public))
+    return ZoneBlocks(
+        zone=zone, nodes=_piece(whole, whole.prefixlen + 3, number), public=_piece(whole, _PUBLIC_PREFIX, number - 1)
+    )
+
+
+def _piece(network: IPv4Network, prefix: int, number: int) -> str:
+    """One of the equal blocks that a network is cut into, counted from 0."""
+    first = network.network_address + number * 2 ** (network.max_prefixlen - prefix)
+    return f"{first}/{prefix}"
 
 
 def _zone_number(zone: str) -> int:

@@ -71,6 +71,7 @@ def overlap(one: str, other: str) -> bool:
     return row[-1]
 
 
+@lru_cache(maxsize=65_536)
 def same_resource(one: str, other: str) -> bool:
     """Whether two patterns of ARNs overlap; wildcards stay in their field, and IAM completes short ARNs with `*`."""
     fields = (arn.split(":", _ARN_FIELDS - 1) for arn in (one, other))
@@ -150,6 +151,7 @@ def _covers(
     return any(fits(pattern) for pattern in known if isinstance(pattern, str) and pattern not in but)
 
 
+@lru_cache(maxsize=65_536)
 def _within(narrow: str, wide: str) -> bool:
     """Whether every text that matches a pattern matches another one."""
     # A wildcard of the narrow one is a character to the wide one, which only `*` takes in.

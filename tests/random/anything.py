@@ -15,6 +15,7 @@ from hypothesis import reject, strategies as st
 
 from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.deployment import Location
 from hyperpod_constructs.tokens import UNKNOWN
 
 Strategy = st.SearchStrategy[Any]
@@ -111,6 +112,7 @@ _PLAIN: Final[dict[Any, Strategy]] = {
     bool: st.booleans(),
     int: st.sampled_from(_NUMBERS),
     float: st.sampled_from((0.0, 0.5, 12.5, 100.0, 1e9)),
+    Location: st.builds(Location, st.sampled_from(("app.yaml", "other.json")), st.none() | st.integers(1, 99)),
 }
 
 

@@ -111,8 +111,8 @@ def _update(update: ScheduledUpdate) -> dict[str, Any]:
     return _given(ScheduleExpression=update.schedule, DeploymentConfig=_rolling(update.rolling))
 
 
-def _rolling(rolling: RollingUpdate | None) -> dict[str, Any] | None:
-    if rolling is None:
+def _rolling(rolling: object) -> dict[str, Any] | None:
+    if not isinstance(rolling, RollingUpdate):
         return None
     batches = _given(
         MaximumBatchSize=_batch(rolling.batch),

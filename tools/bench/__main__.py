@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -34,6 +35,9 @@ def of_one_app(folder: Path) -> Iterator[Row]:
     python, cdk = sys.executable, str(Path(sys.executable).parent / "cdk")
     _synthesized([python, "app.py"], folder)
     theirs = [python, _L1, str(folder)]
+    with tempfile.TemporaryDirectory() as bare:
+        _synthesized(theirs, Path(bare))
+        _must_be_the_same(_types(folder), _types(Path(bare)))
     for word, engine in _ENGINE.items():
         environment = {**_NODE, **engine}
         yield compared(f"app.py over L1, engine {word}", run([python, "app.py"], environment), run(theirs, environment))
@@ -102,6 +106,19 @@ def _checked(file: Path, copies: int) -> float:
         start = time.perf_counter()
         rules.check(template.read(folder))
         return time.perf_counter() - start
+
+
+def _types(folder: Path) -> Counter[str]:
+    """How many resources of each type the templates of a folder have."""
+    templates = [json.loads(file.read_text()) for file in folder.glob("*.template.json")]
+    found = Counter(each["Type"] for template in templates for each in template["Resources"].values())
+    del found["AWS::CDK::Metadata"]
+    return found
+
+
+def _must_be_the_same(ours: Counter[str], theirs: Counter[str]) -> None:
+    if ours != theirs:
+        raise RuntimeError(f"the bare app lacks {dict(ours - theirs)} and has {dict(theirs - ours)} besides")
 
 
 def _synthesized(command: list[str], folder: Path) -> None:

@@ -7,6 +7,7 @@ people hand us files that nobody has ever deployed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from hyperpod_constructs.catalog import schemas
@@ -210,11 +211,12 @@ def _template_name(resource: Resource) -> str | None:
 
 def _locations(assembly: Assembly, resources: Resources) -> Iterator[tuple[str, Location]]:
     for resource in assembly.resources():
-        yield resource.path, Location(str(resource.stack.file), resource.line)
+        yield resource.path, Location(str(resource.stack.file), resource.line_of)
     for found in resources.of(_CLUSTER):
+        file = str(found.resource.stack.file)
         for index, name in _named_groups(found.properties):
-            line = found.resource.line_of(*as_written(found.resource, ("Properties", "InstanceGroups", index)))
-            yield f"{found.path}/{name}", Location(str(found.resource.stack.file), line)
+            steps = as_written(found.resource, ("Properties", "InstanceGroups", index))
+            yield f"{found.path}/{name}", Location(file, partial(found.resource.line_of, *steps))
     for request in assembly.requests:
         node = _request_node(request, resources)
         yield node.owner, Location(request.name, 1)
