@@ -35,9 +35,9 @@ def of_one_app(folder: Path) -> Iterator[Row]:
     python, cdk = sys.executable, str(Path(sys.executable).parent / "cdk")
     _synthesized([python, "app.py"], folder)
     theirs = [python, _L1, str(folder)]
-    with tempfile.TemporaryDirectory() as bare:
-        _synthesized(theirs, Path(bare))
-        _must_be_the_same(_types(folder), _types(Path(bare)))
+    with tempfile.TemporaryDirectory() as other:
+        _synthesized(theirs, Path(other))
+        _must_be_the_same(_types(folder), _types(Path(other)))
     for word, engine in _ENGINE.items():
         environment = {**_NODE, **engine}
         yield compared(f"app.py over L1, engine {word}", run([python, "app.py"], environment), run(theirs, environment))
