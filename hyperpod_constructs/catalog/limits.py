@@ -81,6 +81,7 @@ ROLLBACK_ALARMS: Final = Limit(low=1, high=10, source="API, DeploymentConfigurat
 ROLLING_WAIT_SECONDS: Final = Limit(low=0, high=3600, source="API, DeploymentConfiguration WaitIntervalInSeconds")
 
 # Storage of a node.
+MOUNT_PATH_LENGTH: Final = Limit(low=1, high=1024, source="CFN, ClusterFsxLustreConfig MountPath")
 LUSTRE_CONFIGS: Final = Limit(low=0, high=1, source="guide, sagemaker-hyperpod-ref: one Lustre mount for each group")
 OPENZFS_CONFIGS: Final = Limit(low=0, high=1, source="guide, sagemaker-hyperpod-ref: one OpenZFS mount for each group")
 VOLUME_GB: Final = Limit(low=1, high=16_384, source="API, ClusterEbsVolumeSizeInGB")

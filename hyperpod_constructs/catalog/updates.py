@@ -24,6 +24,7 @@ PARTS: Final = "parts"
 WORDS: Final = {
     "in place": "The service changes it; nodes and data stay.",
     "new nodes": "It holds for nodes that come later; those that run keep what they have.",
+    "unprotects": "Nothing happens now; what comes later takes data that is there.",
     "rolls": "The service changes it and what uses it is interrupted for a while.",
     "rebuilds": "Every node of the group gets a new root volume.",
     "deletes nodes": "It is another group then: the nodes of the old one go.",

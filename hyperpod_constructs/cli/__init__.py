@@ -169,7 +169,7 @@ def _compares(command: argparse.ArgumentParser) -> None:
         type=_fail_on,
         default="",
         metavar="CONDITIONS",
-        help="with commas between: replacement, data-loss, node-loss, cost=USD_PER_HOUR, error",
+        help="with commas between: replacement, data-loss, node-loss, open, cost=USD_PER_HOUR, error",
     )
     command.add_argument(
         "--region", type=_region, help="Region to assume where a side does not say one, for example us-west-2"

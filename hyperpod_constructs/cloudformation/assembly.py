@@ -274,6 +274,7 @@ class _Builder:
             scope=self._scope(document, stack_id, environment, {**artifact.parameters, **self._parameters}),
             construct_path=artifact.construct_path,
             metadata=artifact.metadata,
+            protected=artifact.protected,
         )
         self._add(stack, artifact.assets)
 

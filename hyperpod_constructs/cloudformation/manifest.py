@@ -63,6 +63,7 @@ class StackArtifact:
         parameters: Values the CDK will give at deploy.
         metadata: Of its constructs.
         assets: File assets of the whole manifest, by the last part of their object keys.
+        protected: Whether the deployed stack has termination protection.
     """
 
     environment: Environment
@@ -71,6 +72,7 @@ class StackArtifact:
     parameters: Mapping[str, str]
     metadata: Metadata
     assets: Mapping[str, Path]
+    protected: bool
 
 
 def ancestors(path: str) -> Iterator[str]:
@@ -162,6 +164,7 @@ def _stack(
         parameters={key: str(value) for key, value in _mapping(properties.get("parameters")).items()},
         metadata=Metadata(entries),
         assets=assets,
+        protected=properties.get("terminationProtection") is True,
     )
 
 

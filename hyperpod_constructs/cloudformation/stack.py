@@ -68,6 +68,7 @@ class Stack:
         logical_path: Logical ids of the resources that nest this stack, outermost first; empty for a stack of its own.
         metadata: What the CDK recorded about the constructs of the outermost stack.
         nested: Nested stacks whose templates are in the assembly, by logical id.
+        protected: Whether it has termination protection, which only an assembly of the CDK says.
     """
 
     id: str
@@ -79,6 +80,7 @@ class Stack:
     logical_path: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=lambda: Metadata({}))
     nested: dict[str, Stack] = field(default_factory=dict)
+    protected: bool | None = None
 
     @property
     def name(self) -> str | None:

@@ -91,6 +91,8 @@ class Mount:
 
     def __post_init__(self) -> None:
         check_one_of("mount kind", self.kind, MOUNT_KINDS)
+        if isinstance(self.path, str) and self.path and not is_token(self.path):
+            check_limit("number of characters of a mount path", len(self.path), limits.MOUNT_PATH_LENGTH)
         if self.kind == "openzfs" and self.mount_name is not None:
             raise InvalidValue("an OpenZFS mount has a mount name", "leave it out: only Lustre has one")
 

@@ -12,11 +12,12 @@ from hyperpod_constructs.catalog.updates import PARTS, Update
 from hyperpod_constructs.cloudformation.stack import Resource, Stack
 from hyperpod_constructs.cloudformation.values import Value
 from hyperpod_constructs.model import intent
-from hyperpod_constructs.review import data, directions, exports, groups, spread
+from hyperpod_constructs.review import data, directions, exports, groups, names, spread
 from hyperpod_constructs.review.comparison import Comparison, Difference, Pair, Steps, condition, same
 from hyperpod_constructs.review.impacts import SEVERITY, Change, Effect, Impact
 from hyperpod_constructs.review.spread import Spread
 from hyperpod_constructs.review.wording import argument, shown
+from hyperpod_constructs.tokens import UNKNOWN
 
 IMPACTS: Final = {
     "in place": Impact.IN_PLACE,
@@ -28,14 +29,31 @@ IMPACTS: Final = {
     "replaces too": Impact.REPLACED,
     "refused": Impact.REFUSED,
     "open": Impact.OPEN,
+    "unprotects": Impact.UNPROTECTED,
     "service": Impact.REFUSED,
     PARTS: Impact.IN_PLACE,
 }
 """What each word of `catalog.updates` means for a review."""
 
+PLAIN: Final = {
+    word: (says if says.startswith("CloudFormation") else f"{says[0].lower()}{says[1:]}").rstrip(".")
+    for word, says in updates.WORDS.items()
+}
+"""What a word of the catalogue says where a row says no more."""
 _UNNOTICED: Final = frozenset({"AWS::CDK::Metadata"})
 """Types that hold nothing and do nothing: what the CDK says about itself."""
 _HARMLESS: Final = frozenset({Impact.IN_PLACE, Impact.NEW_NODES})
+_CERTAIN: Final = frozenset(
+    {
+        Impact.DATA_LOST,
+        Impact.LEFT_BEHIND,
+        Impact.NODES_LOST,
+        Impact.NODES_REBUILT,
+        Impact.REFUSED,
+        Impact.REPLACED,
+    }
+)
+"""What a change does only if the value is certainly another one."""
 _DEFAULT_POLICY: Final = "Delete"
 _INTENT: Final = ("spares", "min_count", "zone")
 """Words of `model.intent` that are worth a line; a plan, scripts and descriptions show in properties."""
@@ -46,6 +64,12 @@ _READ: Final = "read the page of the type before the deploy"
 _RENAME: Final = "leave the property as it is, or give the new one a new name"
 _CHANGE_SET: Final = "make a change set without executing it, and read what it says"
 _REQUEST: Final = "write the cluster as a template, or compare both files by hand"
+_PROTECTION: Final = "CloudFormation user guide, using-cfn-protect-stacks"
+_OUT_OF_SIGHT: Final = Effect(
+    Impact.OPEN,
+    "the template of the nested stack is not at hand any more: what becomes of its resources is not known",
+    _CHANGE_SET,
+)
 _CUSTOM: Final = ("Custom::", "AWS::CloudFormation::CustomResource")
 _STACK: Final = "AWS::CloudFormation::Stack"
 _UNKNOWN: Final = "not in CloudFormation's registry as this version has it"
@@ -56,9 +80,15 @@ def of(comparison: Comparison) -> tuple[Change, ...]:
     reach = spread.of(comparison)
     gone = {comparison.name_of(stack): stack for stack in comparison.gone}
     found: list[Change] = []
+    taken = names.taken(comparison)
     for pair in comparison.pairs:
-        if pair.either.type not in _UNNOTICED and pair.stack.split("/", maxsplit=1)[0] not in gone:
-            found += _of(comparison, pair, reach)
+        if pair.either.type in _UNNOTICED or pair.stack.split("/", maxsplit=1)[0] in gone:
+            continue
+        if pair.after is None and any(f"{pair.stack}/".startswith(f"{name}/") for name in comparison.out_of_sight):
+            continue
+        found += [_whole(pair, taken[pair.id])] if pair.id in taken else _of(comparison, pair, reach)
+    found += _other_protection(comparison)
+    found += (_of_stack(comparison.sides[0][name], _OUT_OF_SIGHT) for name in sorted(comparison.out_of_sight))
     found += (_changed(each.pair, each.difference, reach, each.cause) for each in reach.reached)
     found += exports.changes(comparison, reach.replaced)
     found += map(_left_the_app, comparison.gone)
@@ -129,11 +159,24 @@ def _changed(pair: Pair, difference: Difference, reach: Spread, because_of: Pair
 def _effect(pair: Pair, difference: Difference, reach: Spread) -> Effect:
     if undecided := _undecided(pair, difference):
         return undecided
-    directed = directions.of(pair.either.type, difference.path, difference.before, difference.after)
+    sides: tuple[Value, Value] = (
+        pair.before.properties if pair.before else UNKNOWN,
+        pair.after.properties if pair.after else UNKNOWN,
+    )
+    directed = directions.of(pair.either.type, difference.path, difference.before, difference.after, sides)
     update = directed or _update(pair, difference)
     if update is None:
         return Effect(Impact.OPEN, "no page that we know says what a change of this type does", _READ, None, _UNKNOWN)
-    impact, reason, action = IMPACTS[update.does], update.because or _plain(update), update.instead
+    effect = _of_update(pair, update, reach)
+    if difference.is_open and effect.impact in _CERTAIN:
+        why = f"decided at deploy; if the value is another one: {effect.reason}"
+        return replace(effect, impact=Impact.OPEN, reason=why, perhaps=effect.impact)
+    return effect
+
+
+def _of_update(pair: Pair, update: Update, reach: Spread) -> Effect:
+    """What a change does that the catalogue knows, with what it means for names and for data."""
+    impact, reason, action = IMPACTS[update.does], update.because or PLAIN[update.does], update.instead
     if impact is Impact.REPLACED:
         if pair.id in reach.colliding:
             why = f"{reason}; a new resource would get the name of the one that is there, so the deploy is refused"
@@ -180,12 +223,6 @@ def _leaves(value: Value, path: str) -> Iterator[str]:
             yield from _leaves(item, path)
     else:
         yield path
-
-
-def _plain(update: Update) -> str:
-    """What a word of the catalogue says where a row says no more."""
-    words = updates.WORDS[update.does].rstrip(".")
-    return words if words.startswith("CloudFormation") else words[0].lower() + words[1:]
 
 
 def _other_type(pair: Pair, before: str, after: str) -> Change:
@@ -252,10 +289,36 @@ def _intent(resource: Resource) -> Mapping[str, Mapping[str, Value]]:
 
 
 def _left_the_app(stack: Stack) -> Change:
-    reason = "the stack is not in the app any more; no deploy deletes it, so it stays and is paid for"
+    kinds = {each.type for inner in _with_nested(stack) for each in inner.resources()}
+    holds = bool(kinds & {groups.CLUSTER, *data.HOLDS})
+    what = "with clusters or data that nothing manages any more" if holds else "as it is"
+    reason = f"the stack is not in the app any more; no deploy deletes it, so it stays {what}, and is paid for"
     action = f"when nothing needs it: `aws cloudformation delete-stack --stack-name {argument(stack.name, 'STACK')}`"
-    effect = Effect(Impact.STAYS, reason, action, source="CDK CLI reference, cdk deploy and cdk destroy")
-    return _of_stack(stack, effect)
+    impact = Impact.LEFT_BEHIND if holds else Impact.STAYS
+    return _of_stack(stack, Effect(impact, reason, action, source="CDK CLI reference, cdk deploy and cdk destroy"))
+
+
+def _other_protection(comparison: Comparison) -> Iterator[Change]:
+    """Termination protection, which stands in no template."""
+    before, after = comparison.sides
+    for name, stack in after.items():
+        old = before[name].protected if name in before else None
+        if old is None or stack.protected is None or old == stack.protected:
+            continue
+        effect = Effect(Impact.IN_PLACE, "the stack cannot be deleted by mistake any more", source=_PROTECTION)
+        if old:
+            action = "set termination_protection=True again, unless this is the step before a delete that is meant"
+            reason = "anybody who may delete stacks can delete this one; nothing happens now"
+            effect = Effect(Impact.UNPROTECTED, reason, action, source=_PROTECTION)
+        values = shown(old), shown(stack.protected)
+        change = replace(_of_stack(stack, effect), property_name="TerminationProtection")
+        yield replace(change, before=values[0], after=values[1])
+
+
+def _with_nested(stack: Stack) -> Iterator[Stack]:
+    yield stack
+    for each in stack.nested.values():
+        yield from _with_nested(each)
 
 
 def _unread(comparison: Comparison) -> Iterator[Change]:

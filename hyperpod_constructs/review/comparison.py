@@ -8,6 +8,7 @@ decides.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +24,22 @@ Steps: TypeAlias = tuple[str, ...]
 
 _NAMED_BY: Final = ("InstanceGroupName", "Key", "Sid", "AlarmName", "TeamName", "Name", "Id")
 """Keys whose value tells the items of a list apart, where each item has one and no two the same."""
+_LIKE_REF: Final = frozenset(
+    {
+        ("AWS::EC2::InternetGateway", "InternetGatewayId"),
+        ("AWS::EC2::NatGateway", "NatGatewayId"),
+        ("AWS::EC2::RouteTable", "RouteTableId"),
+        ("AWS::EC2::SecurityGroup", "GroupId"),
+        ("AWS::EC2::Subnet", "SubnetId"),
+        ("AWS::EC2::VPC", "VpcId"),
+        ("AWS::EC2::VPCEndpoint", "Id"),
+        ("AWS::IAM::ManagedPolicy", "PolicyArn"),
+        ("AWS::KMS::Key", "KeyId"),
+        ("AWS::SNS::Topic", "TopicArn"),
+        ("AWS::SageMaker::Cluster", "ClusterArn"),
+    }
+)
+"""Attributes that give what `Ref` gives. Source: CloudFormation template reference, return values."""
 _ORDERED: Final = frozenset({"InstanceTypes"})
 """Lists whose order means something: the types of a flexible group stand in order of preference."""
 
@@ -36,12 +53,20 @@ class Difference:
         path: The same without items of lists, as in `InstanceGroups.InstanceCount`.
         before: `None` where it was not there.
         after: `None` where it is gone.
+        perhaps: Whether only the default of a parameter is another one: a deploy keeps the old value unless it is given
+            the new one.
     """
 
     steps: Steps
     path: str
     before: Value
     after: Value
+    perhaps: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a part is decided at deploy in such a way that both values may be the same."""
+        return self.perhaps or _may_be_one(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,6 +112,11 @@ class Comparison:
     base: Assembly
     head: Assembly
 
+    @property
+    def reversed(self) -> Comparison:
+        """The way back."""
+        return Comparison(base=self.head, head=self.base)
+
     @cached_property
     def stacks(self) -> tuple[str, ...]:
         """What both sides call their stacks, those of the base first."""
@@ -112,19 +142,33 @@ class Comparison:
         return {pair.id: pair for pair in self.pairs}
 
     @cached_property
+    def paths_on_both_sides(self) -> frozenset[str]:
+        """Paths of resources that are there before and after."""
+        return frozenset(pair.either.path for pair in self.pairs if pair.before is not None and pair.after is not None)
+
+    @cached_property
     def sides(self) -> tuple[Mapping[str, Stack], Mapping[str, Stack]]:
         """The stacks of the base and of the head, by what both sides call them."""
         names = ((self.base, self._base_names), (self.head, self._head_names))
         before, after = ({by_id[stack.id]: stack for stack in side.stacks} for side, by_id in names)
         return before, after
 
+    @cached_property
+    def out_of_sight(self) -> frozenset[str]:
+        """Nested stacks of the base that the head has too, and whose template is not at hand there."""
+        resources = {
+            (self._head_names[stack.id], each.logical_id) for stack in self.head.stacks for each in stack.resources()
+        }
+        lost = [name for name in self.sides[0] if "/" in name and name not in self.sides[1]]
+        return frozenset(name for name in lost if tuple(name.rsplit("/", maxsplit=1)) in resources)
+
     def base_value(self, value: Value) -> Value:
         """A value of the base with references by the names that both sides know."""
-        return _renamed(value, self._base_names)
+        return _renamed(value, self.base, self._base_names)
 
     def head_value(self, value: Value) -> Value:
         """A value of the head with references by the names that both sides know."""
-        return _renamed(value, self._head_names)
+        return _renamed(value, self.head, self._head_names)
 
     def name_of(self, stack: Stack) -> str:
         """What both sides call a stack of either."""
@@ -137,7 +181,7 @@ class Comparison:
 
     @cached_property
     def _head_names(self) -> Mapping[str, str]:
-        return _names(self.head, alone=self._alone)
+        return _names(self.head, alone=self._alone, known=self._base_names, of=self.base)
 
     @cached_property
     def _alone(self) -> bool:
@@ -153,8 +197,18 @@ class Comparison:
         return Pair(stack=stack, logical_id=logical_id, before=before, after=after, differences=found)
 
 
-def _names(side: Assembly, *, alone: bool) -> dict[str, str]:
-    """By id, what both sides call a stack: the deployed name with account and Region, else the name of its file."""
+def _names(
+    side: Assembly, *, alone: bool, known: Mapping[str, str] | None = None, of: Assembly | None = None
+) -> dict[str, str]:
+    """By id, what both sides call a stack: the deployed name with account and Region, else the name of its file.
+
+    Args:
+        side: The side.
+        alone: Whether it has one stack, which is the only one of the other side too.
+        known: What the stacks of the other side are called.
+        of: The other side. A stack that fits one of its stacks, and no other, has that one's name: an account or
+            Region that only one side says is no other one.
+    """
     names: dict[str, str] = {}
     for stack in side.stacks:  # a stack comes before those nested in it
         if stack.parent is not None:
@@ -163,24 +217,42 @@ def _names(side: Assembly, *, alone: bool) -> dict[str, str]:
             names[stack.id] = ""
         else:
             place = [word for word in (stack.account, stack.region) if word]
-            names[stack.id] = " ".join([stack.name or stack.id, *(place if stack.name else ())])
+            own = " ".join([stack.name or stack.id, *(place if stack.name else ())])
+            fits = [each for each in of.stacks if _may_be(each, stack)] if of and stack.name else []
+            exact = known is None or own in known.values() or len(fits) != 1
+            names[stack.id] = own if exact or known is None else known[fits[0].id]
     return names
+
+
+def _may_be(one: Stack, other: Stack) -> bool:
+    """Whether two stacks can be one: the same name, and no account and no Region against each other."""
+    places = ((one.account, other.account), (one.region, other.region))
+    apart = any(a is not None and b is not None and a != b for a, b in places)
+    return one.parent is None and one.name == other.name and not apart
 
 
 def _by_id(side: Assembly, names: Mapping[str, str]) -> dict[tuple[str, str], Resource]:
     return {(names[stack.id], each.logical_id): each for stack in side.stacks for each in stack.resources()}
 
 
-def _renamed(value: Value, names: Mapping[str, str]) -> Value:
+def _renamed(value: Value, side: Assembly, names: Mapping[str, str]) -> Value:
     if isinstance(value, Reference):
-        return replace(value, stack=names.get(value.stack, value.stack))
+        return _reference(value, side, names)
     if isinstance(value, Text):
-        return Text(parts=tuple(_renamed(p, names) if isinstance(p, Reference) else p for p in value.parts))  # type: ignore[misc]  # a reference stays one
+        parts = (_reference(part, side, names) if isinstance(part, Reference) else part for part in value.parts)
+        return Text(parts=tuple(parts))
     if isinstance(value, list):
-        return [_renamed(item, names) for item in value]
+        return [_renamed(item, side, names) for item in value]
     if isinstance(value, dict):
-        return {key: _renamed(item, names) for key, item in value.items()}
+        return {key: _renamed(item, side, names) for key, item in value.items()}
     return value
+
+
+def _reference(value: Reference, side: Assembly, names: Mapping[str, str]) -> Reference:
+    """A reference by the name that both sides know; an attribute that is what `Ref` gives is not told apart from it."""
+    found = side.find(value) if value.attribute else None
+    attribute = None if found and (found.type, value.attribute) in _LIKE_REF else value.attribute
+    return replace(value, stack=names.get(value.stack, value.stack), attribute=attribute)
 
 
 def _differences(
@@ -193,8 +265,13 @@ def _differences(
         return
     for name in dict.fromkeys((*before.properties, *after.properties)):
         ours, theirs = old(before.properties.get(name)), new(after.properties.get(name))
-        found = {each.steps: each for each in _between(ours, theirs, (name,), name)}
         texts = [_Written.of(each, "Properties", name) for each in (before, after)]
+        alike = texts[0].text == texts[1].text
+        if alike and is_open(ours) != is_open(theirs):
+            continue  # what it names is not at hand on one side, such as a stack that has left the app and stays
+        found = {each.steps: each for each in _between(ours, theirs, (name,), name)}
+        if texts[0].by_parameter != texts[1].by_parameter and texts[0].sorted == texts[1].sorted:
+            found = {steps: replace(each, perhaps=True) for steps, each in found.items()}
         for each in _between_open((ours, texts[0]), (theirs, texts[1]), (name,), name):
             found.setdefault(each.steps, each)
         yield from found.values()
@@ -217,7 +294,7 @@ def _between_open(
 ) -> Iterator[Difference]:
     """Where both sides wait for the deploy, and are written in a way that may come to another value."""
     (ours, old), (theirs, new) = before, after
-    if not _is_open(ours) or not _is_open(theirs) or old.text == new.text:
+    if not is_open(ours) or not is_open(theirs) or old.text == new.text:
         return
     parts = [_parts(*side) for side in (before, after)]
     if parts[0] is None or parts[1] is None:
@@ -312,12 +389,26 @@ def _scalar(value: Value) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _is_open(value: Value) -> bool:
+def _may_be_one(one: Value, other: Value) -> bool:
+    """Whether two values that are told apart may be the same once they are known."""
+    if one is UNKNOWN or other is UNKNOWN:
+        return True
+    if isinstance(one, list) and isinstance(other, list):
+        return UNKNOWN in one or UNKNOWN in other
+    if not isinstance(one, Text | str) or not isinstance(other, Text | str) or not (is_open(one) or is_open(other)):
+        return False
+    ends = [(each, each) if isinstance(each, str) else (each.prefix, each.suffix) for each in (one, other)]
+    (begin, end), (start, stop) = ends
+    fits = begin.startswith(start) or start.startswith(begin)
+    return fits and (end.endswith(stop) or stop.endswith(end))
+
+
+def is_open(value: Value) -> bool:
     """Whether a part of a value is known only at deploy and no reference says where it comes from."""
     if isinstance(value, list):
-        return any(map(_is_open, value))
+        return any(map(is_open, value))
     if isinstance(value, dict):
-        return any(map(_is_open, value.values()))
+        return any(map(is_open, value.values()))
     return value is UNKNOWN or (isinstance(value, Text) and UNKNOWN in value.parts)
 
 
@@ -353,8 +444,20 @@ class _Written:
         return replace(self, body=body)
 
     @property
+    def sorted(self) -> str:
+        """The same for what differs only in an order that means nothing."""
+        return _sorted(self.body)
+
+    @property
+    def by_parameter(self) -> str:
+        """The defaults of the parameters that it names: a deploy keeps the old value unless it is told another one."""
+        declared = self.template.get("Parameters")
+        names = {name for section, name in _named(self.body) if section == "Parameters"}
+        return _sorted({name: declared.get(name) for name in names}) if isinstance(declared, Mapping) else ""
+
+    @property
     def text(self) -> str:
-        """The same for what differs only in an order that means nothing, with the conditions and maps that it names."""
+        """The same with the conditions, maps and parameters that it names."""
         found = [_sorted(self.body)]
         named, waiting = set(), [self.body]
         while waiting:
@@ -377,13 +480,25 @@ def _sorted(body: object, key: str = "") -> str:
     return json.dumps(body, default=str)
 
 
+_SECTIONS: Final = {
+    "Condition": "Conditions",
+    "Fn::FindInMap": "Mappings",
+    "Fn::If": "Conditions",
+    "Ref": "Parameters",
+}
+"""Where an intrinsic finds what it names; a `Ref` mostly names a resource, and then there is no such parameter."""
+_PLACEHOLDER: Final = re.compile(r"\$\{([A-Za-z0-9]+)\}")
+
+
 def _named(body: object) -> Iterator[tuple[str, str]]:
-    """Conditions and maps that a part of a template names."""
+    """Conditions, maps and parameters that a part of a template names."""
+    if isinstance(body, str):  # of an Fn::Sub, or harmless
+        yield from (("Parameters", name) for name in _PLACEHOLDER.findall(body))
     if isinstance(body, list):
         yield from (each for item in body for each in _named(item))
     elif isinstance(body, Mapping):
         for key, item in body.items():
-            section = {"Fn::If": "Conditions", "Condition": "Conditions", "Fn::FindInMap": "Mappings"}.get(key)
+            section = _SECTIONS.get(key)
             name = item[0] if isinstance(item, list) and item else item
             if section and isinstance(name, str):
                 yield section, name

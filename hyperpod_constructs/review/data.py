@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from hyperpod_constructs.catalog import updates
 from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.cloudformation.values import Value
 from hyperpod_constructs.review.comparison import Comparison, Pair
@@ -12,18 +13,71 @@ from hyperpod_constructs.review.impacts import Effect, Impact
 
 HOLDS: Final[Mapping[str, str]] = {
     "AWS::APS::Workspace": "the metrics in it",
+    "AWS::Backup::BackupVault": "the recovery points in it",
+    "AWS::Backup::LogicallyAirGappedBackupVault": "the recovery points in it",
+    "AWS::Cassandra::Keyspace": "the tables in it",
+    "AWS::Cassandra::Table": "the rows in it",
+    "AWS::CloudTrail::EventDataStore": "the events in it",
+    "AWS::CodeArtifact::Domain": "the packages in it",
+    "AWS::CodeArtifact::Repository": "the packages in it",
+    "AWS::CodeCommit::Repository": "the source code in it",
+    "AWS::Cognito::UserPool": "the users in it",
+    "AWS::DirectoryService::MicrosoftAD": "the users and groups in it",
+    "AWS::DirectoryService::SimpleAD": "the users and groups in it",
+    "AWS::DocDB::DBCluster": "the database",
+    "AWS::DocDBElastic::Cluster": "the database",
+    "AWS::DynamoDB::GlobalTable": "the items in it",
     "AWS::DynamoDB::Table": "the items in it",
     "AWS::EC2::Volume": "the files on it",
+    "AWS::ECR::PublicRepository": "the images in it",
     "AWS::ECR::Repository": "the images in it",
     "AWS::EFS::FileSystem": "the files on it",
+    "AWS::ElastiCache::CacheCluster": "the data in it",
+    "AWS::ElastiCache::ReplicationGroup": "the data in it",
+    "AWS::ElastiCache::ServerlessCache": "the data in it",
+    "AWS::Elasticsearch::Domain": "the indexes in it",
     "AWS::FSx::FileSystem": "the files on it",
+    "AWS::FSx::Snapshot": "the state that it keeps",
+    "AWS::FSx::StorageVirtualMachine": "the volumes in it",
     "AWS::FSx::Volume": "the files on it",
+    "AWS::Grafana::Workspace": "the dashboards in it",
     "AWS::KMS::Key": "the only way to read what it encrypts",
+    "AWS::Kinesis::Stream": "the records in it",
+    "AWS::Lightsail::Bucket": "the objects in it",
+    "AWS::Lightsail::Database": "the database",
+    "AWS::Lightsail::Disk": "the files on it",
+    "AWS::Lightsail::Instance": "the files on it",
     "AWS::Logs::LogGroup": "the logs in it",
+    "AWS::MSK::Cluster": "the messages in it",
+    "AWS::MemoryDB::Cluster": "the data in it",
+    "AWS::Neptune::DBCluster": "the database",
+    "AWS::NeptuneGraph::Graph": "the graph in it",
+    "AWS::OpenSearchServerless::Collection": "the indexes in it",
+    "AWS::OpenSearchService::Domain": "the indexes in it",
+    "AWS::QLDB::Ledger": "the entries in it",
     "AWS::RDS::DBCluster": "the database",
     "AWS::RDS::DBInstance": "the database",
+    "AWS::Redshift::Cluster": "the database",
+    "AWS::RedshiftServerless::Namespace": "the database",
+    "AWS::Route53::HostedZone": "the records in it",
     "AWS::S3::Bucket": "the objects in it",
+    "AWS::S3Express::DirectoryBucket": "the objects in it",
+    "AWS::S3Tables::Table": "the rows in it",
+    "AWS::S3Tables::TableBucket": "the tables in it",
+    "AWS::S3Vectors::Index": "the vectors in it",
+    "AWS::S3Vectors::VectorBucket": "the vectors in it",
+    "AWS::SDB::Domain": "the items in it",
+    "AWS::SQS::Queue": "the messages in it",
+    "AWS::SSM::Parameter": "its value",
+    "AWS::SageMaker::FeatureGroup": "the features in it",
+    "AWS::SageMaker::MlflowApp": "the runs and models in it",
+    "AWS::SageMaker::MlflowTrackingServer": "the runs and models in it",
+    "AWS::SageMaker::ModelPackageGroup": "the models in it",
     "AWS::SecretsManager::Secret": "the secret",
+    "AWS::Timestream::Database": "the tables in it",
+    "AWS::Timestream::InfluxDBCluster": "the database",
+    "AWS::Timestream::InfluxDBInstance": "the database",
+    "AWS::Timestream::Table": "the rows in it",
 }
 """What is lost with a resource of each type that holds data."""
 
@@ -56,13 +110,16 @@ _MEANS: Final[Mapping[str, tuple[str, str]]] = {
     ),
 }
 """What it means that a resource of a type goes, and what to do about it."""
-_STAYS: Final = ("Retain", "RetainExceptOnCreate")
-KEPT: Final = (*_STAYS, "Snapshot")
+STAYS: Final = ("Retain", "RetainExceptOnCreate")
+"""Policies that keep a resource as it is."""
+KEPT: Final = (*STAYS, "Snapshot")
 """Policies that keep the data of a resource."""
 _KEEP: Final = (
     "if this is not meant, keep the logical id (CDK: override_logical_id on the L1) and the stack; if it is, copy what "
     "is needed first"
 )
+_LOOK: Final = "look what is in it, and whether something needs it, before the deploy"
+_CUSTOM: Final = ("AWS::CloudFormation::CustomResource", "Custom::")
 _RETAIN: Final = "write DeletionPolicy and UpdateReplacePolicy: Retain"
 
 
@@ -75,14 +132,26 @@ def removed(comparison: Comparison, pair: Pair) -> Effect:
         out = "left out by its condition"
     if resource.type in HOLDS:
         return _parted(resource, on_delete(resource), out + _made_again(comparison, pair))
-    if resource.deletion_policy in _STAYS:
+    if resource.deletion_policy in STAYS:
         reason = f"{out}, and kept in the account by its DeletionPolicy"
         return Effect(Impact.STAYS, reason, "delete it by hand when nothing needs it: it may cost money")
+    if unknown := _unknown(resource):
+        return Effect(Impact.OPEN, f"{out}: {unknown}", _LOOK)
     runs = resource.type.startswith(_RUNS) and not resource.type.startswith(_DOES_NOT)
     means, action = _MEANS.get(resource.type, ("", ""))
     if resource.type.endswith("Association") or not runs:
         return Effect(Impact.REMOVED, f"{means}: {out}" if means else out, action)
     return Effect(Impact.DESTROYED, f"{means or 'deleted'}: {out}", action or "make sure that nothing uses it any more")
+
+
+def _unknown(resource: Resource) -> str:
+    """Why nobody can tell what goes with a resource; empty where somebody can."""
+    if resource.type == "AWS::CloudFormation::Stack" and resource.logical_id not in resource.stack.nested:
+        return "the template of the nested stack is not at hand, and everything in it is deleted"
+    custom = resource.type.startswith(_CUSTOM)  # its function decides, and mostly writes something elsewhere
+    if not custom and updates.of(resource.type, "") is None:
+        return "the type is not in CloudFormation's registry as this version has it: what goes with it is not known"
+    return ""
 
 
 def _is_turned_off(comparison: Comparison, pair: Pair) -> bool:
@@ -111,7 +180,7 @@ def _parted(resource: Resource, policy: object, why: str, what: str = "") -> Eff
     """What a policy makes of a resource with data that its stack lets go of."""
     holds = HOLDS[resource.type]
     recipe = "new-file-system" if resource.type == "AWS::FSx::FileSystem" else None
-    if policy in _STAYS:
+    if policy in STAYS:
         reason = f"{what}leaves the stack with {holds}, kept and paid for: {why}"
         return Effect(Impact.LEFT_BEHIND, reason, _KEEP, recipe)
     if policy == "Snapshot":

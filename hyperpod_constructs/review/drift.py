@@ -18,17 +18,15 @@ from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.planning import quotas, restricted
 from hyperpod_constructs.planning.quotas import NeededQuota
+from hyperpod_constructs.review import contradictions
 from hyperpod_constructs.review.live import Live, LiveCluster, LiveFileSystem, LiveGroup, LivePlan, LiveQuota
-from hyperpod_constructs.tokens import UNKNOWN, Unknown, known
+from hyperpod_constructs.tokens import UNKNOWN, known
 
 OLD: Final = timedelta(hours=24)
 """An older snapshot is called old."""
 
 _CHECKED: Final = "DeepHealthCheckInProgress"
 _FILE_SYSTEM: Final = re.compile(r"fs-[0-9a-f]{8,}")
-_ACCOUNT: Final = re.compile(r"[0-9]{12}")
-_STAND_IN: Final = re.compile(r"(person|address|key)-[0-9]")
-"""What a redacted snapshot has in place of names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +153,21 @@ class FileSystemDrift:
         path: Path of the base's file system; `None` where it is none of them, or it is not known which.
         matched_by: `id` where the template has it, `mount` where the same group mounts it, `only one` where there is no
             other on either side; `None` without a match.
+        declared_gib: Storage capacity that the base asks for, in GiB; `None` where that is not known.
+        proposed_gib: The same of the head's file system of this path.
     """
 
     live: LiveFileSystem
     path: str | None
     matched_by: Literal["id", "mount", "only one"] | None
+    declared_gib: int | None = None
+    proposed_gib: int | None = None
+
+    @property
+    def outgrows(self) -> bool:
+        """Whether it is larger than the head asks for: FSx does not make it smaller."""
+        there = self.live.capacity_gib
+        return there is not None and self.proposed_gib is not None and there > self.proposed_gib
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,10 +179,12 @@ class Drift:
         taken: When the snapshot was taken.
         before: Path of the cluster in the base; `None` where the base does not have it.
         after: Path of the cluster in the head; `None` where the head does not have it.
+        status: What the service says of the cluster, for example `InService`.
         groups: Every group of the cluster, of the base and of the head, in this order.
         plans: Training plans of the cluster and of the head.
         quotas: Quotas that the head draws on in the Region of the snapshot.
         file_systems: File systems of the snapshot.
+        contradictions: What runs and is something else than the base asks for, apart from numbers of nodes.
         notes: What a reader has to know of the snapshot.
     """
 
@@ -182,16 +192,20 @@ class Drift:
     taken: datetime
     before: str | None
     after: str | None
+    status: str
     groups: tuple[GroupDrift, ...]
     plans: tuple[PlanDrift, ...]
     quotas: tuple[QuotaDrift, ...]
     file_systems: tuple[FileSystemDrift, ...]
+    contradictions: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
-    def drifted(self) -> bool:
-        """Whether something runs that the base does not ask for, or the other way round."""
-        return any(group.drifted for group in self.groups)
+    def drifted(self) -> bool | None:
+        """Whether something runs that the base does not ask for, or the other way round; `None` if nobody knows."""
+        if self.contradictions or any(group.drifted for group in self.groups):
+            return True
+        return None if self.before is None or any(group.drifted is None for group in self.groups) else False
 
 
 def of(before: Deployment, after: Deployment, live: Live, *, now: datetime | None = None) -> Drift:
@@ -205,15 +219,18 @@ def of(before: Deployment, after: Deployment, live: Live, *, now: datetime | Non
     """
     base, head = restricted.counted(before), restricted.counted(after)
     ours, theirs = _clusters(base, head, live)
+    systems = tuple(_file_systems(base, head, ours, live))
     return Drift(
         cluster=live.cluster.name,
         taken=live.taken,
         before=ours.path if ours else None,
         after=theirs.path if theirs else None,
+        status=live.cluster.status,
         groups=tuple(_groups(ours, theirs, live)),
         plans=tuple(_plans(head, live, now or live.taken)),
         quotas=tuple(_quotas(base, head, ours, theirs, live)),
-        file_systems=tuple(_file_systems(base, ours, live)),
+        file_systems=systems,
+        contradictions=(*contradictions.of(ours, _side(ours).groups, live), *_other_sizes(systems)),
         notes=tuple(_notes(ours, theirs, head, live, now)),
     )
 
@@ -295,7 +312,7 @@ def _group(name: str, base: _Side, live: LiveGroup | None, head: _Side, *, redac
         takes_at_most=at_most,
         image_after=(known(after.image_id) or known(after.image_release_version)) if after else None,
         scripts_after=known(scripts.source_uri) if isinstance(scripts, Lifecycle) else None,
-        scripts_moved=_moved(live.scripts, scripts, redacted=redacted) if live and after else None,
+        scripts_moved=contradictions.moved(live.scripts, scripts, redacted=redacted) if live and after else None,
     )
 
 
@@ -338,23 +355,6 @@ def _takes(state: State | None, live: LiveGroup | None, proposed: Size | None) -
         return 0, 0
     at_least = max(0, live.running - proposed.instances)
     return at_least, max(at_least, min(live.running, fewer))
-
-
-def _moved(running: str | None, scripts: Lifecycle | Unknown | None, *, redacted: bool) -> bool | None:
-    """Whether scripts lie elsewhere than they do now."""
-    if scripts is UNKNOWN or (scripts and scripts.source_uri is UNKNOWN):
-        return None
-    given = scripts.source_uri if scripts else None
-    if not isinstance(given, str) or running is None:
-        return given is not running
-    ours, theirs = running.rstrip("/"), given.rstrip("/")
-    if redacted:
-        if _STAND_IN.search(ours):
-            return None
-        ours, theirs = _ACCOUNT.sub("", ours), _ACCOUNT.sub("", theirs)
-    if theirs.endswith("*"):  # the rest is decided at deploy
-        return None if ours.startswith(theirs.removesuffix("*")) else True
-    return ours != theirs
 
 
 def _plans(head: Deployment, live: Live, now: datetime) -> Iterator[PlanDrift]:
@@ -466,7 +466,26 @@ def _names(group: LiveGroup) -> Iterator[str]:
         yield quota(group.instance_type).name
 
 
-def _file_systems(base: Deployment, ours: Cluster | None, live: Live) -> Iterator[FileSystemDrift]:
+def _file_systems(base: Deployment, head: Deployment, ours: Cluster | None, live: Live) -> Iterator[FileSystemDrift]:
+    for found in _matched(base, ours, live):
+        declared, proposed = (_capacity(side, found.path) for side in (base, head))
+        yield replace(found, declared_gib=declared, proposed_gib=proposed)
+
+
+def _capacity(deployment: Deployment, path: str | None) -> int | None:
+    """Storage capacity of the file system of a path, in GiB."""
+    found = deployment.file_system(path) if path else None
+    return known(found.lustre.capacity_gib) if found else None
+
+
+def _other_sizes(systems: Iterable[FileSystemDrift]) -> Iterator[str]:
+    for each in systems:
+        there, asked = each.live.capacity_gib, each.declared_gib
+        if there is not None and asked is not None and there != asked:
+            yield f"file system {each.live.id}: {there:,} GiB in the snapshot, {asked:,} GiB in the base ({each.path})"
+
+
+def _matched(base: Deployment, ours: Cluster | None, live: Live) -> Iterator[FileSystemDrift]:
     lustre = {each.id for each in live.file_systems if each.kind == "LUSTRE"}
     mounted = _mounted(base, ours, live.cluster, lustre)
     left = [each for each in base.file_systems if each.path not in mounted.values()]
@@ -508,15 +527,19 @@ def _notes(
     ours: Cluster | None, theirs: Cluster | None, head: Deployment, live: Live, now: datetime | None
 ) -> Iterator[str]:
     name, again = live.cluster.name, "take it again with `hyperpod snapshot`"
+    lacking = [side for side, cluster in (("base", ours), ("head", theirs)) if not cluster]
+    hidden = "; a redacted snapshot can have stand-ins for names" if live.redacted else ""
+    missing = f"cluster {name} of {live.region} was not found in the {' or the '.join(lacking)}"
+    if ours is theirs is None:
+        yield f"{missing}: nothing that runs was compared{hidden}"
+        return
     if now and now - live.taken > OLD:
         hours = (now - live.taken) / timedelta(hours=1)
         yield f"the snapshot is {hours:,.0f} hours old: {again}"
-    lacking = [side for side, cluster in (("base", ours), ("head", theirs)) if not cluster]
     if lacking:
         renamed = next((known(each.name) for each in head.clusters if ours and each.path == ours.path), None)
         called = f", which calls the one at its path {renamed}" if renamed and not theirs else ""
-        hidden = "; a redacted snapshot can have stand-ins for names" if live.redacted else ""
-        yield f"cluster {name} of {live.region} was not found in the {' or the '.join(lacking)}{called}{hidden}"
+        yield f"{missing}{called}{hidden}"
     if live.cluster.status != "InService":
         yield f"cluster {name} was {live.cluster.status}: an update may be refused until it is InService"
     checked = sum((group.nodes or {}).get(_CHECKED, 0) for group in live.cluster.groups)

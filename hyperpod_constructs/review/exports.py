@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.stack import Stack
 from hyperpod_constructs.cloudformation.values import Reference, Value, parts_of
-from hyperpod_constructs.review.comparison import Comparison, Pair
+from hyperpod_constructs.review.comparison import Comparison, Pair, is_open, same
 from hyperpod_constructs.review.data import HOLDS
 from hyperpod_constructs.review.impacts import Change, Effect, Impact
 from hyperpod_constructs.review.spread import Id
@@ -16,7 +16,7 @@ _SOURCE = "CloudFormation user guide, using-cfn-stack-exports"
 
 
 def changes(comparison: Comparison, replaced: Mapping[Id, object]) -> Iterator[Change]:
-    """Exports in use that go, or whose value changes with a resource that is replaced."""
+    """Exports in use that go, or whose value changes, with a resource that is replaced or by itself."""
     importers, head = _importers(comparison.base), _exports(comparison.head)
     gone: dict[tuple[str, str], list[Stack]] = {}
     changed: dict[tuple[Id, str], list[Stack]] = {}
@@ -26,13 +26,32 @@ def changes(comparison: Comparison, replaced: Mapping[Id, object]) -> Iterator[C
             continue
         if name not in head:
             gone.setdefault((stack.id, users), []).append(stack)
-        for id_ in _behind(comparison, stack, output) if name in head else ():
-            if id_ in replaced:
-                changed.setdefault((id_, users), []).append(stack)
+            continue
+        behind = [id_ for id_ in _behind(comparison, stack, output) if id_ in replaced]
+        for id_ in behind:
+            changed.setdefault((id_, users), []).append(stack)
+        if not behind and _differ(comparison, (stack, output), head[name]):
+            yield _another_value(comparison, users, stack, name)
     for (id_, users), exports in changed.items():
         yield _value_changes(comparison, comparison.by_id[id_], users, exports)
     for (_, users), exports in gone.items():
         yield _taken_away(comparison, users, exports)
+
+
+def _differ(comparison: Comparison, before: tuple[Stack, str], after: tuple[Stack, str]) -> bool:
+    """Whether an export certainly has another value."""
+    old = comparison.base_value(before[0].scope.output(before[1]))
+    new = comparison.head_value(after[0].scope.output(after[1]))
+    return not is_open(old) and not is_open(new) and not same(old, new)
+
+
+def _another_value(comparison: Comparison, users: str, stack: Stack, name: str) -> Change:
+    reason = (
+        f"the export {name} gets another value, and the deployed stack {users} imports it: CloudFormation refuses that"
+    )
+    action = "export the new value under a name of its own, let the other stack import that, then take the old one out"
+    effect = Effect(Impact.REFUSED, reason, action, None, _SOURCE)
+    return _change(comparison, stack, stack.construct_path or stack.id, "AWS::CloudFormation::Stack", effect)
 
 
 def _taken_away(comparison: Comparison, users: str, exports: Sequence[Stack]) -> Change:

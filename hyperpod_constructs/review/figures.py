@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from hyperpod_constructs.catalog.price_lists import PriceList
 from hyperpod_constructs.model.deployment import Cluster, Deployment
@@ -168,27 +169,34 @@ class Figures:
         return min(known_ones, key=lambda each: each[0])[1] if known_ones else None
 
 
-def of(before: Deployment, after: Deployment, lists: Sequence[PriceList] = ()) -> Figures:
+def of(before: Deployment, after: Deployment, lists: Sequence[PriceList] = (), unpriced: Sequence[str] = ()) -> Figures:
     """What a change does to the numbers.
 
     Args:
         before: The base.
         after: The head.
         lists: Prices that come before those of this package, the best first.
+        unpriced: What the change touches that no deployment holds and that has no price, see `money.unpriced`.
     """
     base, head = restricted.counted(before), restricted.counted(after)
     pairs = _pairs(base.clusters, head.clusters)
+    moved = {ours.path: theirs.path for ours, theirs in pairs if ours and theirs}
+    paths = {**_elsewhere(base.file_systems, head.file_systems), **moved}
+    subnets = totals.of(base).subnets, totals.of(head).subnets
     return Figures(
         clusters=_clusters(base, head, pairs),
-        subnets=_subnets(totals.of(base).subnets, totals.of(head).subnets),
-        cost=money.of(base, head, lists, {ours.path: theirs.path for ours, theirs in pairs if ours and theirs}),
-        budgets=tuple(money.budgets(base, head, lists)),
+        subnets=_subnets(*subnets, _elsewhere(*subnets)),
+        cost=money.of(base, head, lists, paths, unpriced),
+        budgets=tuple(money.budgets(base, head, lists, _elsewhere(base.budgets, head.budgets))),
         quotas=tuple(_quotas(base, head)),
     )
 
 
 def _pairs(base: Sequence[Cluster], head: Sequence[Cluster]) -> list[tuple[Cluster | None, Cluster | None]]:
-    """Clusters of both sides by name and Region, the rest by path; in the order of the head, then of the base."""
+    """Clusters of both sides by name and Region, the rest by path, with that of the stack and at last without it.
+
+    Those of the head stand first, in its order. Templates of two files have paths that begin with another name.
+    """
     before: dict[int, Cluster] = {}
     left = dict(enumerate(base))
     for key in (_name_of, _path_of):
@@ -199,6 +207,12 @@ def _pairs(base: Sequence[Cluster], head: Sequence[Cluster]) -> list[tuple[Clust
             same = there.get(key(each), []) if number not in before and key(each) is not None else []
             if same:  # several of one path, as in a folder of templates, are taken in their order
                 before[number] = left.pop(same.pop(0))
+    new = {number: each for number, each in enumerate(head) if number not in before and known(each.name) is None}
+    unnamed = [number for number, each in left.items() if known(each.name) is None]
+    if len(new) == len(unnamed) == 1:
+        ((number, each),) = new.items()
+        if _below(each.path) == _below(left[unnamed[0]].path) and _may_be_one(each, left[unnamed[0]]):
+            before[number] = left.pop(unnamed[0])
     return [
         *((before.get(number), each) for number, each in enumerate(head)),
         *((each, None) for each in left.values()),
@@ -212,6 +226,33 @@ def _name_of(cluster: Cluster) -> tuple[str, str | None, str | None] | None:
 
 def _path_of(cluster: Cluster) -> tuple[str, str | None, str | None]:
     return cluster.path, None, None
+
+
+def _may_be_one(one: Cluster, other: Cluster) -> bool:
+    """Whether account and Region do not speak against it."""
+    return all(None in both or len(both) == 1 for both in ({one.account, other.account}, {one.region, other.region}))
+
+
+def _below(path: str) -> str:
+    """A path without its stack; whole where it has none."""
+    return path.partition("/")[2] or path
+
+
+class _Placed(Protocol):
+    """What has a path."""
+
+    @property
+    def path(self) -> str:
+        """Its path."""
+
+
+def _elsewhere(base: Sequence[_Placed], head: Sequence[_Placed]) -> dict[str, str]:
+    """Paths in the head of what only one other path of the base, in another stack, ends like."""
+    ours, theirs = ({each.path for each in side} for side in (base, head))
+    gone, new = ours - theirs, theirs - ours
+    found = {path: [each for each in new if _below(each) == _below(path)] for path in gone}
+    once = Counter(map(_below, gone))
+    return {path: there[0] for path, there in found.items() if len(there) == 1 and once[_below(path)] == 1}
 
 
 def _clusters(
@@ -278,8 +319,10 @@ def _has_all(side: ClusterTotals | None) -> bool:
     return side is None or not (side.uncounted or side.unknown_types)
 
 
-def _subnets(before: Sequence[SubnetUse], after: Sequence[SubnetUse]) -> tuple[SubnetChange, ...]:
-    ours, theirs = {each.path: each for each in before}, {each.path: each for each in after}
+def _subnets(
+    before: Sequence[SubnetUse], after: Sequence[SubnetUse], moved: Mapping[str, str]
+) -> tuple[SubnetChange, ...]:
+    ours, theirs = {moved.get(each.path, each.path): each for each in before}, {each.path: each for each in after}
     return tuple(_subnet(path, ours.get(path), theirs.get(path)) for path in sorted({*ours, *theirs}))
 
 

@@ -62,21 +62,35 @@ def _counted(pair: Pair, difference: Difference) -> Change:
     before, after = number(difference.before), number(difference.after)
     if before is None or after is None:
         effect = Effect(
-            Impact.OPEN, "how many nodes it has is decided at deploy", "compare with the live cluster: --live"
+            Impact.OPEN,
+            "how many nodes it has is decided at deploy",
+            "compare with the live cluster: --live",
+            perhaps=Impact.NODES_LOST,
         )
+    elif after == before:
+        effect = Effect(Impact.IN_PLACE, "the same number, written differently")
     elif after > before:
         reason = f"{after - before:,.0f} more nodes, nothing restarts; the stack is complete before they are there"
         effect = Effect(Impact.IN_PLACE, reason, _wait(pair, f"{argument(difference.steps[1], 'GROUP')}={after:.0f}"))
     else:
-        reason = f"{before - after:,.0f} of {before:,.0f} nodes go, and the service picks which: their jobs die"
+        impact = Impact.OPEN if difference.perhaps else Impact.NODES_LOST
+        if_given = ", if the deploy is given the new default of the parameter" if difference.perhaps else ""
+        reason = (
+            f"{before - after:,.0f} of {before:,.0f} nodes go, and the service picks which{if_given}: their jobs die"
+        )
         action = "drain, delete the nodes of your choice by id, and only then commit the lower count"
-        effect = Effect(Impact.NODES_LOST, reason, action, "scale-in", _UPDATE)
+        perhaps = Impact.NODES_LOST if difference.perhaps else None
+        effect = Effect(impact, reason, action, "scale-in", _UPDATE, perhaps)
     return _change(pair, difference, effect)
 
 
 def _gone(pair: Pair, difference: Difference, successor: Difference | None) -> Change:
     count = nodes(difference.before)
-    some = "its nodes go" if count is None else f"its {count:,} nodes go"
+    some = "its nodes go" if count is None else "its 1 node goes" if count == 1 else f"its {count:,} nodes go"
+    if count == 0 and _scales_itself(pair):
+        reason = "what runs of it goes: the cluster scales its groups itself, so the count says nothing"
+        action = "look first: `hyperpod status`; drain what runs"
+        return _change(pair, difference, Effect(Impact.NODES_LOST, reason, action, "scale-in", _UPDATE))
     if count == 0:
         return _change(pair, difference, Effect(Impact.REMOVED, "an empty group is taken out", source=_UPDATE))
     if successor is None:
@@ -91,6 +105,13 @@ def _gone(pair: Pair, difference: Difference, successor: Difference | None) -> C
     return _change(pair, difference, Effect(Impact.GROUP_REPLACED, reason, action, recipe, _UPDATE))
 
 
+def _scales_itself(pair: Pair) -> bool:
+    """Whether Karpenter adds and takes nodes, whatever counts the template has."""
+    properties = pair.before.properties if pair.before else None
+    scaling = properties.get("AutoScaling") if isinstance(properties, dict) else None
+    return isinstance(scaling, dict) and scaling.get("Mode") != "Disable"
+
+
 def _new(pair: Pair, difference: Difference) -> Change:
     count = nodes(difference.after)
     some = "a number of nodes that is decided at deploy" if count is None else f"{count:,} nodes"
@@ -102,7 +123,7 @@ def _new(pair: Pair, difference: Difference) -> Change:
 def _unreadable(pair: Pair, difference: Difference) -> Change:
     reason = "which groups there are is decided at deploy, or two of them have one name"
     action = "give each group a name of its own in plain text"
-    return _change(pair, difference, Effect(Impact.OPEN, reason, action))
+    return _change(pair, difference, Effect(Impact.OPEN, reason, action, perhaps=Impact.NODES_LOST))
 
 
 def _wait(pair: Pair, nodes_of: str) -> str:

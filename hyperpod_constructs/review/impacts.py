@@ -84,6 +84,7 @@ class Effect:
         action: What to do about it; empty where there is nothing to do.
         recipe: Name of the how-to in `catalog.updates.RECIPES` that leads there without loss; `None` without one.
         source: Who says so.
+        perhaps: What happens if a value that the deploy decides turns out to be another one; else `None`.
     """
 
     impact: Impact
@@ -91,6 +92,7 @@ class Effect:
     action: str = ""
     recipe: str | None = None
     source: str = CLOUDFORMATION
+    perhaps: Impact | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,7 @@ class LiveGroup:
         plan_status: What the service says of that plan.
         image: What its nodes were started from.
         scripts: Where the lifecycle scripts of its next nodes lie; `None` without any.
+        role: ARN of the role of its nodes.
         file_systems: DNS names of what its nodes mount.
     """
 
@@ -75,6 +76,7 @@ class LiveGroup:
     plan_status: str | None
     image: LiveImage
     scripts: str | None
+    role: str | None
     file_systems: tuple[str, ...]
 
     @property

@@ -7,7 +7,7 @@ paid with the plan, so it stands apart.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -17,10 +17,56 @@ from hyperpod_constructs.model.budget import BudgetResource
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.planning import cost
 from hyperpod_constructs.planning.cost import Cost, Metered, NotPriced, Prepaid
+from hyperpod_constructs.review.impacts import Change, Impact
 from hyperpod_constructs.tokens import UNKNOWN, known
 
 _HOURS_PER_DAY: Final = 24
 _CENT: Final = 0.01
+
+_ENDPOINT: Final = "AWS::EC2::VPCEndpoint"
+_CACHE: Final = frozenset({"CacheNodeType", "NumCacheNodes", "NumCacheClusters", "NumNodeGroups"})
+_DATABASE: Final = frozenset(
+    {"AllocatedStorage", "DBInstanceClass", "Iops", "MultiAZ", "StorageThroughput", "StorageType"}
+)
+_BY_THE_HOUR: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
+    "AWS::AutoScaling::AutoScalingGroup": (
+        "AutoScaling group",
+        frozenset({"DesiredCapacity", "LaunchTemplate", "MaxSize", "MinSize", "MixedInstancesPolicy"}),
+    ),
+    "AWS::DocDB::DBInstance": ("DocumentDB instance", _DATABASE),
+    "AWS::EC2::Instance": ("EC2 instance", frozenset({"BlockDeviceMappings", "InstanceType", "Tenancy"})),
+    "AWS::EC2::NatGateway": ("NAT gateway", frozenset()),
+    _ENDPOINT: ("VPC endpoint", frozenset({"SubnetIds", "VpcEndpointType"})),
+    "AWS::EKS::Nodegroup": (
+        "EKS node group",
+        frozenset({"CapacityType", "DiskSize", "InstanceTypes", "LaunchTemplate", "ScalingConfig"}),
+    ),
+    "AWS::ElastiCache::CacheCluster": ("ElastiCache cluster", _CACHE),
+    "AWS::ElastiCache::ReplicationGroup": (
+        "ElastiCache replication group",
+        _CACHE | {"NodeGroupConfiguration", "ReplicasPerNodeGroup"},
+    ),
+    "AWS::ElastiCache::ServerlessCache": ("ElastiCache serverless cache", frozenset({"CacheUsageLimits"})),
+    "AWS::Elasticsearch::Domain": ("OpenSearch domain", frozenset({"EBSOptions", "ElasticsearchClusterConfig"})),
+    "AWS::Neptune::DBInstance": ("Neptune instance", _DATABASE),
+    "AWS::OpenSearchService::Domain": ("OpenSearch domain", frozenset({"ClusterConfig", "EBSOptions"})),
+    "AWS::RDS::DBCluster": (
+        "RDS cluster",
+        frozenset({"DBClusterInstanceClass", "ServerlessV2ScalingConfiguration", "ScalingConfiguration"}) | _DATABASE,
+    ),
+    "AWS::RDS::DBInstance": ("RDS instance", _DATABASE),
+}
+"""Types that are paid by the hour and that this package has no price of, with the properties that say how much.
+
+Source: the pricing pages of EC2, VPC, EKS, RDS, DocumentDB, Neptune, ElastiCache and OpenSearch Service (2026).
+"""
+_SAID: Final = {
+    Impact.CREATED: "new",
+    Impact.OPEN: "decided at deploy",
+    Impact.LEFT_BEHIND: "leaves the stack",
+}
+_WHETHER: Final = frozenset({"", "Condition"})
+"""Names under which a change says that the whole resource comes, goes, or may."""
 
 _Slot: TypeAlias = tuple[str, bool]
 """A path, and whether its volumes are meant: the name of an item depends on whether its type is known."""
@@ -140,6 +186,7 @@ class CostChange:
         basis: Where the prices of everything that is metered after the change come from.
         prepaid: Instances on training plans, on either side.
         not_priced: What has no price, on either side.
+        unpriced: What the change touches of other things that are paid by the hour, see `unpriced`.
     """
 
     before: Sum
@@ -152,6 +199,7 @@ class CostChange:
     basis: tuple[Source, ...]
     prepaid: tuple[PrepaidChange, ...]
     not_priced: tuple[Unpriced, ...]
+    unpriced: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +208,7 @@ class BudgetFigure:
 
     Attributes:
         path: Its path.
+        new: Whether the base does not have it.
         limit_before: Monthly limit in USD; `None` where it is new, or the limit is not known.
         limit: The same, after the change.
         forecast_before: Metered cost of 730 hours in USD; `None` where that is not known.
@@ -171,6 +220,7 @@ class BudgetFigure:
     """
 
     path: str
+    new: bool
     limit_before: float | None
     limit: float | None
     forecast_before: float | None
@@ -185,7 +235,8 @@ def of(
     base: Deployment,
     head: Deployment,
     lists: Sequence[PriceList],
-    clusters: Mapping[str, str],
+    paths: Mapping[str, str],
+    others: Sequence[str] = (),
 ) -> CostChange:
     """What a change does to the cost.
 
@@ -193,9 +244,10 @@ def of(
         base: The base, with restricted groups among the others.
         head: The head, likewise.
         lists: Prices that come before those of this package, the best first.
-        clusters: Paths of clusters in the head, by their paths in the base.
+        paths: Paths of clusters and file systems in the head, by their paths in the base.
+        others: What the change touches that no deployment holds and that has no price, see `unpriced`.
     """
-    moved = _Moved(clusters)
+    moved = _Moved(paths)
     before, after = moved.cost(cost.hourly(base, lists)), cost.hourly(head, lists)
     ours, theirs = _lines(before.metered), _lines(after.metered)
     unpriced = [{_slot(each.path, each.item) for each in side.not_priced} for side in (before, after)]
@@ -210,24 +262,28 @@ def of(
         after=sums[1],
         difference=math.fsum(each.difference or 0 for each in items) if certain else None,
         estimate=any(each.estimate for each in items),
-        complete=not any(each.changed for each in not_priced),
+        complete=not others and not any(each.changed for each in not_priced),
         items=tuple(items),
         sources=_sources(used),
         basis=_sources(theirs.values()),
         prepaid=tuple(_prepaid(before.prepaid, after.prepaid)),
         not_priced=not_priced,
+        unpriced=tuple(others),
     )
 
 
-def budgets(base: Deployment, head: Deployment, lists: Sequence[PriceList]) -> Iterator[BudgetFigure]:
+def budgets(
+    base: Deployment, head: Deployment, lists: Sequence[PriceList], paths: Mapping[str, str]
+) -> Iterator[BudgetFigure]:
     """The monthly budgets of cost of the head; what others count says nothing of a month's cost.
 
     Args:
         base: The base, with restricted groups among the others.
         head: The head, likewise.
         lists: Prices that come before those of this package, the best first.
+        paths: Paths of budgets in the head, by their paths in the base, where they differ.
     """
-    old = {each.path: each for each in base.budgets}
+    old = {paths.get(each.path, each.path): each for each in base.budgets}
     sums: dict[str | None, tuple[Sum, Sum]] = {}
     for each in head.budgets:
         if known(each.kind) != "COST" or known(each.time_unit) != "MONTHLY":
@@ -236,6 +292,38 @@ def budgets(base: Deployment, head: Deployment, lists: Sequence[PriceList]) -> I
             both = (_sum(cost.hourly(_of_account(side, each.account), lists)) for side in (base, head))
             sums[each.account] = (next(both), next(both))
         yield _budget(each, old.get(each.path), *sums[each.account])
+
+
+def unpriced(changes: Iterable[Change], gateways: Collection[str] = ()) -> tuple[str, ...]:
+    """What a change makes, takes or resizes, and is paid by the hour, and has no price here: in no sum.
+
+    Args:
+        changes: Everything that becomes another.
+        gateways: Paths of endpoints of the kind Gateway, on either side: those cost nothing.
+
+    Returns:
+        One text for each resource, in the order of the changes.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for change in changes:
+        what, sizes = _BY_THE_HOUR.get(change.type, ("", frozenset[str]()))
+        free = change.type == _ENDPOINT and change.path in gateways
+        if what and not free and (said := _moves(change, sizes)):
+            found.setdefault((change.path, change.type), f"{what} {change.path} ({said})")
+    return tuple(found.values())
+
+
+def _moves(change: Change, sizes: Collection[str]) -> str:
+    """What a change does to the bill; empty where it does nothing to it."""
+    name = change.property_name
+    if change.impact is Impact.STAYS:  # and goes on being paid for
+        return ""
+    if name in _WHETHER:
+        return _SAID.get(change.impact, "goes")
+    if name.partition(".")[0] not in sizes or change.because_of is not None:
+        return ""
+    both = f" {change.before} → {change.after}" if change.before is not None and change.after is not None else ""
+    return f"{name}{both}"
 
 
 def _of_account(deployment: Deployment, account: str | None) -> Deployment:
@@ -254,6 +342,7 @@ def _budget(budget: BudgetResource, old: BudgetResource | None, before: Sum, aft
     over = _is_over(limit, after, filtered=filtered)
     return BudgetFigure(
         path=budget.path,
+        new=old is None,
         limit_before=_limit(old) if old else None,
         limit=limit,
         forecast_before=before.usd_per_month,
@@ -307,14 +396,14 @@ class _Line:
 class _Moved:
     """Paths of the base as the head has them: a cluster that is the same can stand at another path."""
 
-    def __init__(self, clusters: Mapping[str, str]) -> None:
-        """Old and new paths of clusters."""
-        self._clusters = {old: new for old, new in clusters.items() if old != new}
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        """Old and new paths of clusters and file systems."""
+        self._paths = {old: new for old, new in paths.items() if old != new}
 
     def path(self, path: str) -> str:
         """The path that the head has for it."""
-        old = next((old for old in self._clusters if path == old or path.startswith(f"{old}/")), None)
-        return path if old is None else self._clusters[old] + path.removeprefix(old)
+        old = next((old for old in self._paths if path == old or path.startswith(f"{old}/")), None)
+        return path if old is None else self._paths[old] + path.removeprefix(old)
 
     def cost(self, found: Cost) -> Cost:
         """The cost with these paths."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperpod_constructs.review.data import HOLDS
@@ -12,7 +12,7 @@ from hyperpod_constructs.review.groups import CLUSTER
 from hyperpod_constructs.review.impacts import Change, Impact, Verdict
 from hyperpod_constructs.review.review import Review
 
-WORDS: Final = ("replacement", "data-loss", "node-loss", "error")
+WORDS: Final = ("replacement", "data-loss", "node-loss", "open", "error")
 """Conditions without a figure; `cost=USD_PER_HOUR` has one."""
 _COST: Final = "cost="
 _PARTED: Final = frozenset({Impact.DATA_LOST, Impact.LEFT_BEHIND})
@@ -27,7 +27,8 @@ class FailOn:
 
     Attributes:
         words: Some of `WORDS`: something is replaced; something that holds data is deleted, emptied, left behind
-            or no longer protected; running nodes go; or the deployment would be refused, by a rule or by AWS.
+            or no longer protected; running nodes go, or may; nobody says what a change does; or the deployment would be
+            refused, by a rule or by AWS.
         usd_per_hour: The metered cost afterwards is more than this, or a change of it has no price.
     """
 
@@ -69,11 +70,19 @@ class FailOn:
 
 def _of(word: str, review: Review) -> list[str]:
     """Paths for which a condition holds."""
-    found = [change.path for change in review.changes if _CONDITIONS[word](change)]
+    holds = _CONDITIONS[word]
+    found = [change.path for change in review.changes if any(map(holds, _possible(change, word)))]
     if word == "error":
         found += [f"{each.rule} {each.path}" for each in review.stopping]
         found += ["blocked"] if review.verdict is Verdict.BLOCKED and not found else []
     return list(dict.fromkeys(found))
+
+
+def _possible(change: Change, word: str) -> Iterator[Change]:
+    """A change, and what it may turn out to be: what may be lost counts as lost, what may be refused as neither."""
+    yield change
+    if change.effect.perhaps and word != "error":
+        yield replace(change, effect=replace(change.effect, impact=change.effect.perhaps))
 
 
 def _is_replaced(change: Change) -> bool:
@@ -89,6 +98,10 @@ def _loses_nodes(change: Change) -> bool:
     return change.impact in _GONE or gone
 
 
+def _is_open(change: Change) -> bool:
+    return change.impact is Impact.OPEN
+
+
 def _is_refused(change: Change) -> bool:
     return change.verdict is Verdict.BLOCKED
 
@@ -97,6 +110,7 @@ _CONDITIONS: Final[Mapping[str, Callable[[Change], bool]]] = {
     "replacement": _is_replaced,
     "data-loss": _parts_with_data,
     "node-loss": _loses_nodes,
+    "open": _is_open,
     "error": _is_refused,
 }
 

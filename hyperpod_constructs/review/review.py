@@ -14,7 +14,7 @@ from hyperpod_constructs.cloudformation.stack import Stack
 from hyperpod_constructs.findings import Finding
 from hyperpod_constructs.model.deployment import Cluster, Deployment, UnseenKind
 from hyperpod_constructs.planning import cost
-from hyperpod_constructs.review import changes, drift, figures, openings, permissions, running, scripts
+from hyperpod_constructs.review import changes, drift, figures, money, openings, permissions, running, scripts
 from hyperpod_constructs.review.changes import by_severity
 from hyperpod_constructs.review.comparison import Comparison
 from hyperpod_constructs.review.drift import Drift
@@ -83,13 +83,15 @@ class Review:
         verdict: The worst of it.
         changes: Everything that becomes another, the worst first.
         widened: What is allowed or open afterwards and was not before.
+        narrowed: What was, and is not any more, of what is there on both sides.
         scripts: Edits of lifecycle scripts.
         figures: The numbers before and after.
         drift: The change beside what runs; `None` without a snapshot.
         kept: What the stacks leave behind and is paid for all the same.
         new: Findings that only the head has.
         resolved: Findings that only the base has.
-        stopping: Findings of the head with which a deployment is refused, new or not.
+        stopping: Those of the new findings with which a deployment is refused. What was there before the change is not
+            its doing.
         not_compared: What nobody could look at.
         clusters: The clusters of the head, then those that only the base has.
     """
@@ -97,6 +99,7 @@ class Review:
     verdict: Verdict
     changes: tuple[Change, ...]
     widened: tuple[Widened, ...]
+    narrowed: tuple[Widened, ...]
     scripts: tuple[ScriptEdit, ...]
     figures: Figures
     drift: Drift | None
@@ -122,24 +125,50 @@ def of(
     """
     comparison = Comparison(base=base.assembly, head=head.assembly)
     beside = drift.of(base.deployment, head.deployment, live, now=now) if live else None
-    found, widened = changes.of(comparison), (*permissions.of(comparison), *openings.of(comparison))
+    found, widened = changes.of(comparison), _opened(comparison)
     if beside is not None:
         found = by_severity(running.beside(found, beside))
-    stopping = tuple(finding for finding in head.findings if finding.severity.stops)
+    new = _without(head.findings, base.findings)
+    stopping = tuple(finding for finding in new if finding.severity.stops)
     return Review(
         verdict=_verdict(found, widened, stopping),
         changes=found,
         widened=widened,
+        narrowed=tuple(each for each in _opened(comparison.reversed) if _is_left(comparison, each)),
         scripts=scripts.of(comparison),
-        figures=figures.of(base.deployment, _with_stacks_that_stay(comparison, base, head), lists),
+        figures=figures.of(
+            base.deployment,
+            _with_stacks_that_stay(comparison, base, head),
+            lists,
+            money.unpriced(found, _gateways(base, head)),
+        ),
         drift=beside,
         kept=tuple(_kept(base.deployment, found, lists)),
-        new=_without(head.findings, base.findings),
+        new=new,
         resolved=_without(base.findings, head.findings),
         stopping=stopping,
         not_compared=tuple(dict.fromkeys(_not_compared(base, head, live))),
         clusters=tuple(_clusters(head.deployment, base.deployment)),
     )
+
+
+def _opened(comparison: Comparison) -> tuple[Widened, ...]:
+    return (*permissions.of(comparison), *openings.of(comparison))
+
+
+def _is_left(comparison: Comparison, narrowed: Widened) -> bool:
+    """Whether the holder of a permission is there on both sides: of one that goes, or is new, the changes tell."""
+    return narrowed.path in comparison.paths_on_both_sides
+
+
+def _gateways(*sides: Side) -> frozenset[str]:
+    """Paths of endpoints that are of the kind Gateway, which cost nothing, on each side that has them."""
+    endpoints = [each for side in sides for each in side.assembly.resources() if each.type == "AWS::EC2::VPCEndpoint"]
+    free = {each.path: True for each in endpoints}
+    for each in endpoints:
+        kind = each.properties.get("VpcEndpointType") if isinstance(each.properties, dict) else UNKNOWN
+        free[each.path] &= kind is None or kind == "Gateway"
+    return frozenset(path for path, costs_nothing in free.items() if costs_nothing)
 
 
 def _with_stacks_that_stay(comparison: Comparison, base: Side, head: Side) -> Deployment:

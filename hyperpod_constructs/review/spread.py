@@ -85,7 +85,7 @@ def of(comparison: Comparison) -> Spread:
 
 def _replacing(pair: Pair) -> Difference | None:
     """The first property of a resource whose own change replaces it."""
-    return next((each for each in pair.differences if _replaces(pair, each.path)), None)
+    return next((each for each in pair.differences if not each.is_open and _replaces(pair, each.path)), None)
 
 
 def _replaces(pair: Pair, path: str) -> bool:

@@ -85,13 +85,14 @@ def volumes_and_mounts_are_few(deployment: Deployment) -> Iterator[Problem]:
 def volumes_fit_the_usual_quota(deployment: Deployment) -> Iterator[Problem]:
     usual = limits.VOLUME_SIZE_GB.seen[0]
     for cluster in deployment.clusters:
-        large = {
-            group: sizes
+        large = [
+            (group, sizes)
             for group in groups_of(cluster)
             if (sizes := [size for each in _volumes(group) if (size := known(each.size_gib)) and size > usual])
-        }
+        ]
         if large:
-            groups, sizes = tuple(large), sorted({size for each in large.values() for size in each})
+            groups = tuple(group for group, _ in large)
+            sizes = sorted({size for _, several in large for size in several})
             what = f"{'a volume' if len(groups) == 1 else 'volumes'} of {all_of(f'{size:,}' for size in sizes)} GiB"
             yield Problem(
                 path=place(cluster, groups),

@@ -133,6 +133,12 @@ class TestRows:
         assert "introduction" in updates.rows(CLUSTER)["InstanceGroups.InstanceType"].because
         assert "older copy" in updates.rows(CLUSTER)["NodeProvisioningMode"].because
 
+    def test_leave_to_the_direction_what_only_one_way_takes_data(self) -> None:
+        """`review.directions` says `unprotects` for the other way, which no row can."""
+        assert "unprotects" in updates.WORDS
+        assert "unprotects" not in updates.HARMLESS
+        assert not [kind for kind in updates.kinds() for row in updates.rows(kind).values() if row.does == "unprotects"]
+
 
 class TestOf:
     @pytest.mark.parametrize("kind", ["AWS::Nowhere::Thing", "Custom::Thing", ""])

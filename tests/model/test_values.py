@@ -309,3 +309,9 @@ class TestLists:
         with pytest.raises(hp.InvalidValue, match=r"repository events are \['NEW', 'NEW'\]"):
             hp.DataRepository(folder="/d", s3_uri="s3://d/", exports=("NEW", "NEW"))
         hp.DataRepository(folder="/d", s3_uri="s3://d/", exports=("NEW", "${Token[TOKEN.1]}"))
+
+    def test_mount_paths_have_at_most_1024_characters(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="mount path is 1,025; use 1 to 1,024"):
+            hp.Mount(kind="lustre", path="/" + 1024 * "a", file_system="Scratch")
+        hp.Mount(kind="lustre", path="/" + 1023 * "a", file_system="Scratch")
+        hp.Mount(kind="lustre", path="/${Token[TOKEN.1]}" + 1024 * "a", file_system="Scratch")

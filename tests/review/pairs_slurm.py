@@ -250,6 +250,7 @@ PAIRS: Final = (
         base=ON_PLAN,
         head=frontier(on_plan("frontier"), tags={"cost-center": "4711"}),
         verdict=Verdict.RESTARTS,
+        holds=("open",),
         loud=("Frontier/Cluster/p5 InstanceGroups.TrainingPlanArn open",),
         live=running(
             32,
@@ -262,6 +263,7 @@ PAIRS: Final = (
         base=ON_PLAN,
         head=frontier(on_plan("frontier-2")),
         verdict=Verdict.RESTARTS,
+        holds=("open",),
         loud=("Frontier/Cluster/p5 InstanceGroups.TrainingPlanArn open",),
     ),
     Pair(
@@ -586,11 +588,11 @@ PAIRS: Final = (
         name="slurm-stack-taken-out",
         base=with_smoke,
         head=ON_DEMAND,
-        verdict=Verdict.SAFE,
+        verdict=Verdict.DESTROYS,
         never=("-0.43",),
         loud=(
-            "Smoke stays",
-            "Smoke-Foundation stays",
+            "Smoke left-behind",
+            "Smoke-Foundation left-behind",
         ),
     ),
     Pair(

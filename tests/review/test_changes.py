@@ -237,7 +237,7 @@ class TestData:
         assert impacts(*sides, Conditions=maybe) == {"R.SubnetIds": expected}
 
     def test_of_a_moved_logical_id_says_that_an_empty_one_is_made(self, review: Review) -> None:
-        kept = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain", "Properties": {"BucketName": "data"}}
+        kept = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain", "Properties": {"Tags": []}}
         found = review({"Old": kept}, {"New": kept})
         assert (found[0].impact, found[1].impact) == (Impact.LEFT_BEHIND, Impact.CREATED)
         assert "made as New" in found[0].effect.reason
@@ -398,7 +398,7 @@ class TestWhatTheDeployDecides:
     def test_is_told_of_the_group_in_which_it_is(self, of_templates: OfTemplates) -> None:
         given = ({"Ref": "Given"}, {"Fn::Sub": "${Given}-2"})
         base, head = ({"Resources": cluster(group("a"), group(ExecutionRole=each, InstanceCount=4))} for each in given)
-        assert of_templates(base, head) == {f"{GROUPS}.ExecutionRole": "refused"}
+        assert of_templates(base, head) == {f"{GROUPS}.ExecutionRole": "open"}
 
     def test_is_told_beside_what_is_known(self, of_templates: OfTemplates) -> None:
         given = ({"Ref": "Given"}, {"Ref": "Count"})
@@ -408,7 +408,7 @@ class TestWhatTheDeployDecides:
         )
         assert of_templates(base, head) == {
             "R/a.InstanceGroups.InstanceCount": "in-place",
-            f"{GROUPS}.ThreadsPerCore": "refused",
+            f"{GROUPS}.ThreadsPerCore": "open",
         }
 
     def test_may_be_whether_a_resource_is_there(self, of_templates: OfTemplates) -> None:

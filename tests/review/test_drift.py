@@ -20,6 +20,7 @@ from tests.review.snapshots import ACCOUNT, DNS_NAME, IN_ALL, IN_ONE, P5, PLAN, 
 from tests.rules import builders
 from tests.rules.builders import compute
 
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/nodes"
 NOW = datetime(2026, 11, 30, 10, 10, tzinfo=UTC)
 
 
@@ -185,9 +186,16 @@ class TestTheCluster:
 
     def test_that_neither_side_has_is_said(self) -> None:
         found = met(self.folder, snapshot(redacted=True), cluster(name="other"))
-        said = "cluster Frontier of us-west-2 was not found in the base or the head; a redacted snapshot can have "
-        assert found.notes == (said + "stand-ins for names",)
+        said = "cluster Frontier of us-west-2 was not found in the base or the head: nothing that runs was compared; "
+        assert found.notes == (said + "a redacted snapshot can have stand-ins for names",)
+        assert found.drifted is None
         assert [(row.drifted, row.takes_running) for row in found.groups] == [(None, None)]
+
+    def test_that_neither_side_has_is_all_that_is_said(self) -> None:
+        found = met(self.folder, snapshot(status="Updating", taken="2026-01-01T00:00:00+00:00"), Deployment(), now=NOW)
+        assert found.notes == (
+            "cluster Frontier of us-west-2 was not found in the base or the head: nothing that runs was compared",
+        )
 
 
 class TestPlans:
@@ -390,6 +398,136 @@ class TestFileSystems:
         base = Deployment(clusters=(cluster(compute(mounts=(mount,))),))
         assert self.row(base).matched_by is None
 
+    @pytest.mark.parametrize(
+        ("capacity", "head", "outgrows"),
+        [
+            (96_000, 50_400, True),
+            (48_000, 50_400, False),
+            (50_400, 50_400, False),
+            (96_000, UNKNOWN, False),
+            (None, 50_400, False),
+        ],
+    )
+    def test_that_were_grown_by_hand_outgrow_the_head(self, capacity: Any, head: Any, outgrows: bool) -> None:
+        mount = Mount(kind="lustre", path="/fsx", file_system="Scratch")
+        base = Deployment(clusters=(cluster(compute(mounts=(mount,))),), file_systems=(scratch(),))
+        larger = FileSystem(path="Scratch", lustre=Lustre(capacity_gib=head, throughput_mbps_per_tib=500))
+        data = snapshot(file_systems=[snapshots.file_system(capacity_gib=capacity)])
+        (found,) = met(self.folder, data, base, replace(base, file_systems=(larger,))).file_systems
+        assert (found.declared_gib, found.outgrows) == (48_000, outgrows)
+
+    def test_that_the_head_does_not_have_are_not_outgrown(self) -> None:
+        base = Deployment(clusters=(cluster(compute()),), file_systems=(scratch(),))
+        data = snapshot(file_systems=[snapshots.file_system()])
+        (found,) = met(self.folder, data, base, replace(base, file_systems=())).file_systems
+        assert (found.path, found.proposed_gib, found.outgrows) == ("Scratch", None, False)
+
+
+class TestContradictions:
+    """A snapshot shows something else than the base asks for, whatever the numbers of nodes are."""
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+
+    def said(
+        self, declared: dict[str, Any], running: dict[str, Any] | None = None, *, eks: bool = False, **changed: Any
+    ) -> list[str]:
+        data = snapshot(group(**{"scripts": None, **(running or {})}), **changed)
+        data["cluster"]["orchestrator"] = "eks" if eks else "slurm"
+        found = met(self.folder, data, cluster(compute(**{"count": 32, **declared})))
+        assert found.drifted is bool(found.contradictions)
+        return list(found.contradictions)
+
+    def test_are_none_where_all_is_alike(self) -> None:
+        role = f"arn:aws:iam::{ACCOUNT}:role/nodes"
+        alike = {"capacity": builders.plan(), "execution_role": role, "lifecycle": Lifecycle(source_uri=SCRIPTS)}
+        assert self.said({}) == []
+        assert self.said(alike, {"plan": PLAN, "scripts": SCRIPTS}) == []
+
+    @pytest.mark.parametrize(
+        ("declared", "running", "said"),
+        [
+            ({}, {"instance_type": "ml.p4d.24xlarge"}, "ml.p4d.24xlarge in the snapshot, ml.p5.48xlarge in the base"),
+            ({}, {"instance_type": None}, "several instance types in the snapshot, ml.p5.48xlarge in the base"),
+            ({}, {"spot": True}, "spot in the snapshot, on demand in the base"),
+            ({"capacity": Spot()}, {}, "on demand in the snapshot, spot in the base"),
+            ({}, {"plan": PLAN}, "training plan frontier in the snapshot, on demand in the base"),
+            (
+                {"capacity": builders.plan(plan="other")},
+                {"plan": PLAN},
+                "training plan frontier in the snapshot, training plan other in the base",
+            ),
+            (
+                {"capacity": builders.plan()},
+                {"plan": PLAN, "spot": True},
+                "training plan frontier and spot in the snapshot, training plan frontier in the base",
+            ),
+            (
+                {"execution_role": f"{ROLE}-2"},
+                {},
+                f"{ROLE} in the snapshot, {ROLE}-2 in the base",
+            ),
+            (
+                {"lifecycle": Lifecycle(source_uri=SCRIPTS)},
+                {"scripts": "s3://b/x"},
+                f"lifecycle scripts of s3://b/x in the snapshot, lifecycle scripts of {SCRIPTS} in the base",
+            ),
+            (
+                {"lifecycle": Lifecycle(source_uri=SCRIPTS)},
+                {},
+                f"no lifecycle scripts in the snapshot, lifecycle scripts of {SCRIPTS} in the base",
+            ),
+        ],
+    )
+    def test_are_said_each(self, declared: dict[str, Any], running: dict[str, Any], said: str) -> None:
+        assert self.said(declared, running) == [f"group p5: {said}"]
+
+    def test_of_the_orchestrator_too(self) -> None:
+        assert self.said({}, eks=True) == ["cluster Frontier: eks in the snapshot, slurm in the base"]
+
+    @pytest.mark.parametrize(
+        ("declared", "running"),
+        [
+            ({"instance_type": UNKNOWN}, {"instance_type": "ml.p4d.24xlarge"}),
+            ({"instance_type": None, "flexible_types": UNKNOWN}, {}),
+            ({"instance_type": None, "flexible_types": ("ml.p5.48xlarge", "ml.p4d.24xlarge")}, {"instance_type": None}),
+            ({"capacity": UNKNOWN}, {"plan": PLAN}),
+            ({"capacity": UNKNOWN}, {"spot": True}),
+            ({"capacity": Spot(), "asked": ("OnDemand", "Spot")}, {}),
+            ({"execution_role": UNKNOWN}, {}),
+            ({"execution_role": "Train/Role"}, {}),  # CloudFormation chose its name
+            ({"execution_role": "arn:aws:iam::111122223333:role/other"}, {"role": None}),
+            ({"lifecycle": UNKNOWN}, {"scripts": SCRIPTS}),
+            ({"lifecycle": Lifecycle(source_uri=UNKNOWN)}, {"scripts": SCRIPTS}),
+        ],
+    )
+    def test_are_none_where_nobody_knows(self, declared: dict[str, Any], running: dict[str, Any]) -> None:
+        assert self.said(declared, running) == []
+
+    def test_of_stand_ins_are_none(self) -> None:
+        role = {"execution_role": f"arn:aws:iam::{ACCOUNT}:role/nodes"}
+        assert self.said(role, {"role": "arn:aws:iam::000000000001:role/nodes"}, redacted=True) == []
+        assert self.said(role, {"role": "arn:aws:iam::000000000001:role/person-1"}, redacted=True) == []
+        assert len(self.said(role, {"role": "arn:aws:iam::000000000001:role/other"}, redacted=True)) == 1
+
+    def test_of_several_groups_are_one_line(self) -> None:
+        data = snapshot(*(group(name, 2, spot=True, scripts=None) for name in ("a", "b")))
+        found = met(self.folder, data, cluster(compute(name="a"), compute(name="b")))
+        assert found.contradictions == ("groups a, b: spot in the snapshot, on demand in the base",)
+
+    def test_are_no_matter_of_groups_that_one_side_lacks(self) -> None:
+        found = met(self.folder, snapshot(group("hand", spot=True)), cluster(compute()))
+        assert (found.contradictions, found.drifted) == ((), True)
+
+    def test_of_a_file_system_that_was_grown_are_said(self) -> None:
+        mount = Mount(kind="lustre", path="/fsx", file_system="Scratch")
+        base = Deployment(clusters=(cluster(compute(count=32, mounts=(mount,))),), file_systems=(scratch(),))
+        data = snapshot(group(scripts=None), file_systems=[snapshots.file_system(capacity_gib=96_000)])
+        found = met(self.folder, data, base)
+        said = "file system fs-0123456789abcdef0: 96,000 GiB in the snapshot, 48,000 GiB in the base (Scratch)"
+        assert (found.contradictions, found.drifted) == ((said,), True)
+
 
 class TestWhatNodesAreMadeOf:
     @pytest.fixture(autouse=True)
@@ -471,5 +609,7 @@ class TestNotes:
 
 
 def test_a_cluster_as_it_is_declared_has_not_drifted(tmp_path: Path) -> None:
-    assert not met(tmp_path, snapshot(), cluster(compute(count=32))).drifted
-    assert met(tmp_path, snapshot(), cluster(compute(count=31))).drifted
+    data = snapshot(group(scripts=None))
+    assert met(tmp_path, data, cluster(compute(count=32))).drifted is False
+    assert met(tmp_path, data, cluster(compute(count=31))).drifted is True
+    assert met(tmp_path, data, cluster(compute(count=UNKNOWN))).drifted is None

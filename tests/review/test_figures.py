@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -13,8 +13,9 @@ from hyperpod_constructs.model.network import Subnet, VpcPlacement
 from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.model.storage import FileSystem, Lustre, NodeVolume
-from hyperpod_constructs.review import figures
+from hyperpod_constructs.review import figures, money
 from hyperpod_constructs.review.figures import ClusterChange, Figures, QuotaChange
+from hyperpod_constructs.review.impacts import Change, Effect, Impact
 from hyperpod_constructs.review.money import BudgetFigure, ItemChange
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import ACCOUNT, REGION, cluster, compute, controller, deployment, login, plan
@@ -151,6 +152,31 @@ class TestClusters:
             ("New/p5", True, True, False)
         ]
 
+    def test_without_a_name_in_two_files_are_one_where_their_places_in_them_are_the_same(self) -> None:
+        before, after = (cluster(path=f"{file}.json/C", name=None, groups=(compute(),)) for file in ("base", "head"))
+        assert self.pairs([before], [after]) == [("head.json/C", 2, 2)]
+        assert self.pairs([before], [replace(after, name=UNKNOWN)]) == [("head.json/C", 2, 2)]
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"name": "other"},
+            {"path": "head.json/D"},
+            {"region": "eu-west-1"},
+            {"account": "999999999999"},
+        ],
+    )
+    def test_without_a_name_are_two_where_something_speaks_against_it(self, other: dict[str, Any]) -> None:
+        before = cluster(path="base.json/C", name=None, groups=(compute(),))
+        after = replace(before, **{"path": "head.json/C", **other})
+        assert self.pairs([before], [after]) == [(after.path, None, 2), ("base.json/C", 2, None)]
+
+    def test_without_a_name_are_not_guessed_where_there_are_two(self) -> None:
+        before, third, after = (
+            cluster(path=path, name=None, groups=(compute(),)) for path in ("a.json/C", "b.json/C", "c.json/C")
+        )
+        assert len(self.pairs([before, third], [after])) == 3
+
 
 class TestSubnets:
     def test_have_fewer_addresses_left(self) -> None:
@@ -184,6 +210,17 @@ class TestSubnets:
         assert [(each.path, each.before is None) for each in found.subnets] == [("A", False), ("B", True)]
         assert found.tightest is found.subnets[1]
         assert moved(deployment(), deployment()).tightest is None
+
+    def test_of_two_files_are_the_same_at_the_same_place(self) -> None:
+        before, after = (
+            deployment(
+                cluster(placement=VpcPlacement(subnets=(f"{file}.json/A",), security_groups=())),
+                subnets=(Subnet(path=f"{file}.json/A", cidr="10.1.0.0/20"),),
+            )
+            for file in ("base", "head")
+        )
+        (found,) = moved(before, after).subnets
+        assert (found.path, found.before) == ("head.json/A", found.after)
 
 
 class TestCost:
@@ -302,6 +339,108 @@ class TestCost:
         (item,) = moved(cluster(groups=(compute(name=UNKNOWN),)), both).cost.items
         assert (item.path, item.before, item.after) == ("Train", 2, 5)
 
+    def test_of_things_in_two_files_is_that_of_the_same_things(self) -> None:
+        before, after = (
+            deployment(
+                cluster(path=f"{file}.json/C", name=None, groups=(compute(),)),
+                file_systems=(
+                    FileSystem(
+                        path=f"{file}.json/S",
+                        lustre=Lustre(capacity_gib=1200, throughput_mbps_per_tib=125),
+                        region=REGION,
+                    ),
+                ),
+            )
+            for file in ("base", "head")
+        )
+        found = moved(before, after).cost
+        assert (found.items, found.difference, found.complete) == ((), 0.0, True)
+
+
+class TestUnpriced:
+    """What is paid by the hour and has no price here: a difference without it is not whole."""
+
+    def change(self, kind: str, name: str = "", impact: Impact = Impact.IN_PLACE, **fields: Any) -> Change:
+        return Change(path="App/It", property_name=name, effect=Effect(impact, ""), type=kind, stack="App", **fields)
+
+    @pytest.mark.parametrize(
+        ("kind", "what"),
+        [
+            ("AWS::EC2::Instance", "EC2 instance"),
+            ("AWS::EC2::NatGateway", "NAT gateway"),
+            ("AWS::EC2::VPCEndpoint", "VPC endpoint"),
+            ("AWS::EKS::Nodegroup", "EKS node group"),
+            ("AWS::AutoScaling::AutoScalingGroup", "AutoScaling group"),
+            ("AWS::RDS::DBInstance", "RDS instance"),
+            ("AWS::RDS::DBCluster", "RDS cluster"),
+            ("AWS::OpenSearchService::Domain", "OpenSearch domain"),
+            ("AWS::ElastiCache::ReplicationGroup", "ElastiCache replication group"),
+        ],
+    )
+    def test_is_what_comes_and_what_goes(self, kind: str, what: str) -> None:
+        for impact, said in (
+            (Impact.CREATED, "new"),
+            (Impact.REMOVED, "goes"),
+            (Impact.DATA_LOST, "goes"),
+            (Impact.LEFT_BEHIND, "leaves the stack"),
+            (Impact.OPEN, "decided at deploy"),
+        ):
+            assert money.unpriced([self.change(kind, impact=impact)]) == (f"{what} App/It ({said})",)
+
+    @pytest.mark.parametrize(
+        ("kind", "name"),
+        [
+            ("AWS::EC2::Instance", "InstanceType"),
+            ("AWS::EKS::Nodegroup", "ScalingConfig.DesiredSize"),
+            ("AWS::AutoScaling::AutoScalingGroup", "MaxSize"),
+            ("AWS::RDS::DBInstance", "DBInstanceClass"),
+            ("AWS::OpenSearchService::Domain", "ClusterConfig.InstanceCount"),
+            ("AWS::ElastiCache::CacheCluster", "NumCacheNodes"),
+        ],
+    )
+    def test_is_what_is_resized(self, kind: str, name: str) -> None:
+        found = money.unpriced([self.change(kind, name, before="1", after="2")])
+        assert found[0].endswith(f" App/It ({name} 1 → 2)")
+        assert money.unpriced([self.change(kind, name)])[0].endswith(f" App/It ({name})")
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "impact"),
+        [
+            ("AWS::EC2::Instance", "Tags.Value", Impact.IN_PLACE),
+            ("AWS::RDS::DBInstance", "DeletionPolicy", Impact.UNPROTECTED),
+            ("AWS::EC2::NatGateway", "SubnetId", Impact.REPLACED),
+            ("AWS::EC2::VPCEndpoint", "PolicyDocument", Impact.IN_PLACE),
+            ("AWS::RDS::DBInstance", "", Impact.STAYS),
+            ("AWS::SageMaker::Cluster", "InstanceGroups.InstanceCount", Impact.IN_PLACE),
+            ("AWS::S3::Bucket", "", Impact.CREATED),
+            ("AWS::No::Type", "InstanceType", Impact.IN_PLACE),
+            ("", "", Impact.OPEN),
+        ],
+    )
+    def test_is_nothing_else(self, kind: str, name: str, impact: Impact) -> None:
+        assert money.unpriced([self.change(kind, name, impact)]) == ()
+
+    def test_are_no_endpoints_of_the_kind_gateway(self) -> None:
+        new = self.change("AWS::EC2::VPCEndpoint", impact=Impact.CREATED)
+        assert money.unpriced([new], ["App/It"]) == ()
+        assert len(money.unpriced([new], ["App/Other"])) == 1
+        assert len(money.unpriced([self.change("AWS::EC2::NatGateway", impact=Impact.CREATED)], ["App/It"])) == 1
+
+    def test_follows_no_replacement_elsewhere(self) -> None:
+        found = self.change("AWS::EC2::VPCEndpoint", "SubnetIds", Impact.IN_PLACE, because_of="App/Subnet")
+        assert money.unpriced([found]) == ()
+
+    def test_makes_a_difference_not_whole(self) -> None:
+        side = deployment(cluster(groups=(compute(),)))
+        assert figures.of(side, side, LISTS).cost.complete
+        found = figures.of(side, side, LISTS, ("NAT gateway App/It (new)",)).cost
+        assert (found.difference, found.complete, found.unpriced) == (0.0, False, ("NAT gateway App/It (new)",))
+
+    def test_is_one_text_for_each_thing(self) -> None:
+        kind = "AWS::RDS::DBInstance"
+        both = [self.change(kind, "DBInstanceClass"), self.change(kind, "AllocatedStorage")]
+        assert money.unpriced(both) == ("RDS instance App/It (DBInstanceClass)",)
+
 
 class TestBudgets:
     def figure(self, count: int = 4, *, base: int = 2, groups: Any = (), **fields: Any) -> BudgetFigure:
@@ -379,9 +518,19 @@ class TestBudgets:
             deployment(cluster(), budgets=(BudgetResource(path="Budget", amount=amount),)) for amount in (10.0, 20.0)
         )
         (found,) = moved(before, after).budgets
-        assert (found.limit_before, found.limit) == (10.0, 20.0)
+        assert (found.new, found.limit_before, found.limit) == (False, 10.0, 20.0)
         (found,) = moved(cluster(), after).budgets
-        assert (found.limit_before, found.limit) == (None, 20.0)
+        assert (found.new, found.limit_before, found.limit) == (True, None, 20.0)
+
+    def test_of_two_files_have_the_limit_of_the_one_at_the_same_place(self) -> None:
+        def budgets(*paths: str) -> Deployment:
+            return Deployment(budgets=tuple(BudgetResource(path=path, amount=10.0) for path in paths))
+
+        before = budgets("base.json/B")
+        assert [each.new for each in moved(before, budgets("head.json/B")).budgets] == [False]
+        assert [each.new for each in moved(before, budgets("head.json/C")).budgets] == [True]
+        assert [each.new for each in moved(before, budgets("a.json/B", "b.json/B")).budgets] == [True, True]
+        assert [each.new for each in moved(before, budgets("base.json/B", "b.json/B")).budgets] == [False, True]
 
 
 class TestQuotas:

@@ -55,6 +55,7 @@ class TestASnapshot:
         assert (found.cluster.name, found.cluster.status, found.cluster.continuous) == ("Frontier", "InService", True)
         (p5,) = found.cluster.groups
         assert (p5.target, p5.current, p5.running, p5.plan, p5.scripts) == (32, 30, 28, PLAN, SCRIPTS)
+        assert p5.role == "arn:aws:iam::111122223333:role/nodes"
         assert (p5.image.release, p5.image.status) == ("1.2.3", "UpToDate")
         assert (found.plans[0].count, found.plans[0].ends) == (32, datetime(2026, 12, 10, 9, 10, tzinfo=UTC))
         assert found.file_systems[0].used_bytes == 31_000_000_000_000

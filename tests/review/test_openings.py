@@ -105,7 +105,7 @@ class TestRules:
         by_ref, by_id = (
             rule(everything(SourceSecurityGroupId=each)) for each in ({"Ref": "H"}, {"Fn::GetAtt": "H.GroupId"})
         )
-        assert said(groups, {**groups, "R": by_id}) == ["G: now lets in all traffic from <H.GroupId>"]
+        assert said(groups, {**groups, "R": by_id}) == ["G: now lets in all traffic from <H>"]
         assert said({**groups, "R": by_ref}, {**groups, "R": by_id}) == []
 
     def test_the_block_of_a_network(self, said: Said) -> None:

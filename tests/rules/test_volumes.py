@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.model.kubernetes import KubernetesConfig
 from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.model.storage import Mount, NodeVolume
 from hyperpod_constructs.rules import RULES
@@ -99,6 +100,10 @@ class TestVolumesFitTheUsualQuota:
                 "or use VolumeSizeInGB (size_gib) of at most 1,024"
             )
         ]
+
+    def test_of_a_group_with_labels_too(self) -> None:
+        labelled = KubernetesConfig(labels={"team": "vision"})
+        assert of_group("HP3015", volumes=(NodeVolume(size_gib=1025),), kubernetes=labelled)
 
     def test_one_quota_of_several_groups_is_told_once(self) -> None:
         large, larger = ((NodeVolume(size_gib=size),) for size in (2000, 3000))

@@ -231,6 +231,9 @@ class _Walk:
         if not isinstance(argument, list) or not all(isinstance(part, str) for part in argument):
             self._value(argument, steps)
             return
+        if not argument:
+            self._report(steps, "Fn::GetAtt is given nothing", "write !GetAtt RESOURCE.ATTRIBUTE")
+            return
         name, *attributes = argument
         self._attribute(name, ".".join(attributes), steps)
 

@@ -31,6 +31,7 @@ def as_data(review: Review) -> dict[str, Any]:
             "stopping": [_finding(each) for each in review.stopping],
         },
         "widened": [asdict(each) for each in review.widened],
+        "narrowed": [asdict(each) for each in review.narrowed],
         "scripts": [asdict(each) for each in review.scripts],
         "live": asdict(review.drift) if review.drift else None,
         "not_compared": list(review.not_compared),
@@ -68,6 +69,7 @@ def _cost(figures: Figures) -> dict[str, Any]:
         "items": [asdict(each) for each in cost.items],
         "prepaid": [asdict(each) for each in cost.prepaid],
         "not_priced": [asdict(each) for each in cost.not_priced],
+        "unpriced": list(cost.unpriced),
     }
 
 

@@ -9,13 +9,15 @@ from hyperpod_constructs.catalog import prices
 from hyperpod_constructs.planning.quotas import CODE
 from hyperpod_constructs.review.drift import Drift, GroupDrift, QuotaDrift
 from hyperpod_constructs.review.figures import ClusterChange, Figures, Nodes, QuotaChange, SubnetChange
-from hyperpod_constructs.review.money import BudgetFigure, Sum
+from hyperpod_constructs.review.money import BudgetFigure, Source, Sum
 from hyperpod_constructs.review.report.lines import Item, Row
 from hyperpod_constructs.review.review import Review
 
 _UNKNOWN: Final = "?"
 _MOST: Final = 4
 """Rows of one kind."""
+_MOST_SOURCES: Final = 2
+"""Sources of prices."""
 
 
 def rows(figures: Figures) -> Iterator[Row]:
@@ -37,9 +39,21 @@ def _first(found: Sequence[Row], what: str) -> Iterator[Row]:
 
 
 def _nodes(cluster: ClusterChange) -> Row:
-    change = _signed(_usable(cluster.before), _usable(cluster.after)).replace("+0", "as many in all")
-    label = f"nodes of {cluster.name or cluster.path}, usable + spare"
-    return Row(label=label, before=_pair(cluster.before), after=_pair(cluster.after), change=change)
+    """Usable and spare nodes, and where their number changes on both sides those for controller and login."""
+    sides = cluster.before, cluster.after
+    service = _more_service(cluster) not in {0, None}
+    numbers = [_usable(each) for each in sides]
+    if service:
+        numbers = [_plus_service(number, each) for number, each in zip(numbers, sides, strict=True)]
+    label = f"nodes of {cluster.name or cluster.path}, usable + spare{' + controller and login' if service else ''}"
+    before, after = (_parts(each, service=service) for each in sides)
+    change = _signed(*numbers)
+    return Row(label=label, before=before, after=after, change="as many in all" if change == "+0" else change)
+
+
+def _plus_service(number: int | None, nodes: Nodes | None) -> int | None:
+    """A number of nodes with those for controller and login."""
+    return None if number is None or nodes is None or nodes.service is None else number + nodes.service
 
 
 def _accelerators(clusters: Sequence[ClusterChange]) -> Iterator[Row]:
@@ -75,7 +89,9 @@ def _cost(figures: Figures) -> Iterator[Row]:
 
 
 def _budget(budget: BudgetFigure) -> Row:
-    said = "limit changes" if budget.limit_before is None else f"limit was {_money(budget.limit_before)}"
+    said = "" if budget.limit_before is None else f"limit was {_money(budget.limit_before)}"
+    if budget.new:
+        said = "new"
     if budget.over:
         said = f"over on about day {budget.day}" if budget.day else "over"
     return Row(
@@ -109,16 +125,25 @@ def remarks(figures: Figures) -> Iterator[str]:
                 "prepaid: in no hourly sum"
             )
     changed = [each for each in cost.not_priced if each.changed]
-    if changed:
-        listed = ", ".join(f"{each.item} of {each.path} ({each.why})" for each in changed)
-        yield f"not priced, so in no sum: {listed}"
+    texts = [*(f"{each.item} of {each.path} ({each.why})" for each in changed), *cost.unpriced]
+    if texts:
+        more = f", and {len(texts) - _MOST:,} more" if len(texts) > _MOST else ""
+        yield f"not priced, so in no sum: {', '.join(texts[:_MOST])}{more}"
     if not cost.after.complete and not changed:
         items = sorted({each.item for each in cost.not_priced if each.after})
         more = " and more" if len(items) > _MOST else ""
         yield f"without a price, before and after: {', '.join(items[:_MOST])}{more}"
-    for source in cost.sources:
-        word = "estimate: " if source.estimate and "estimate" not in source.source else ""
-        yield f"{word}{source.source}, {source.as_of}"
+    yield from _sources(cost.sources)
+
+
+def _sources(sources: Sequence[Source]) -> Iterator[str]:
+    """Where prices come from: as many as are read, estimates first."""
+    ordered = sorted(sources, key=lambda each: not each.estimate)
+    for number, each in enumerate(ordered[:_MOST_SOURCES]):
+        word = "estimate: " if each.estimate and "estimate" not in each.source else ""
+        left = len(ordered) - _MOST_SOURCES if number == _MOST_SOURCES - 1 else 0
+        more = f"; {left:,} more source{'' if left == 1 else 's'} of prices" if left > 0 else ""
+        yield f"{word}{each.source}, {each.as_of}{more}"
 
 
 def in_short(figures: Figures) -> list[str]:
@@ -129,9 +154,22 @@ def in_short(figures: Figures) -> list[str]:
     after = _total([_usable(each.after) for each in figures.clusters])
     if before is not None and after is not None and before != after:
         found.append(f"{after - before:+,} node{'s' if abs(after - before) > 1 else ''}")
+    service = _total([_more_service(each) for each in figures.clusters])
+    if service:
+        found.append(f"{service:+,} controller or login node{'s' if abs(service) > 1 else ''}")
     if figures.cost.difference:
         found.append(f"{_plus(figures.cost.difference)} USD/h")
     return found
+
+
+def _more_service(cluster: ClusterChange) -> int | None:
+    """How many more nodes for controller and login a cluster has that is on both sides; `None` if nobody knows."""
+    before, after = cluster.before, cluster.after
+    if before is None or after is None:
+        return 0
+    if before.service is None or after.service is None or not (before.complete and after.complete):
+        return None
+    return after.service - before.service
 
 
 def before_the_merge(review: Review) -> Iterator[Item]:
@@ -166,6 +204,9 @@ def live(drift: Drift | None) -> Iterator[Item]:
     """The change beside what runs."""
     if drift is None:
         return
+    if drift.before is drift.after is None:  # another cluster: its numbers say nothing of this change
+        yield from (Item(text=note) for note in drift.notes)
+        return
     yield from (_group(group) for group in drift.groups if _matters(group))
     for plan in drift.plans:
         left = "" if plan.hours_left is None else f", {max(plan.hours_left, 0):,.0f} h left"
@@ -179,10 +220,13 @@ def live(drift: Drift | None) -> Iterator[Item]:
             used = system.live.used_bytes / 2**40
             yield Item(subject=system.path or system.live.id, text=f"{used:,.1f} TiB in use ({system.live.id})")
     yield Item(subject=f"cluster {drift.cluster}", text=f"as of {drift.taken:%Y-%m-%d %H:%M} UTC{_has_drifted(drift)}")
-    yield from (Item(text=note) for note in drift.notes)
+    yield from (Item(text=text) for text in (*drift.contradictions, *drift.notes))
 
 
 def _has_drifted(drift: Drift) -> str:
+    """Whether it has; nothing where nobody knows."""
+    if drift.drifted is None:
+        return ""
     return "; it is not what the base asks for" if drift.drifted else ", no drift"
 
 
@@ -205,17 +249,20 @@ def _group(group: GroupDrift) -> Item:
 
 
 def _usable(nodes: Nodes | None) -> int | None:
-    """Nodes without those for controller and login; none where the cluster is not there."""
+    """Nodes without those for controller and login; none where the cluster is not there, `None` if nobody knows."""
     if nodes is None:
         return 0
-    return None if nodes.usable is None else nodes.usable + (nodes.spare or 0)
+    return None if nodes.usable is None or not nodes.complete else nodes.usable + (nodes.spare or 0)
 
 
-def _pair(nodes: Nodes | None) -> str:
+def _parts(nodes: Nodes | None, *, service: bool) -> str:
+    """The numbers of nodes; of a side of which none is counted, that nobody knows it."""
     if nodes is None:
         return "none"
-    sign = "" if nodes.complete else "at least "
-    return f"{sign}{_number(nodes.usable)} + {_number(nodes.spare)}"
+    parts = [nodes.usable, nodes.spare, *([nodes.service] if service else [])]
+    if not nodes.complete and parts.count(None) == len(parts):
+        return _UNKNOWN
+    return f"{'' if nodes.complete else 'at least '}{' + '.join(map(_number, parts))}"
 
 
 def _number(value: float | None, *, at_least: bool = False) -> str:

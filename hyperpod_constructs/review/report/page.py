@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hyperpod_constructs.catalog.updates import RECIPES
+from hyperpod_constructs.review.changes import PLAIN
 from hyperpod_constructs.review.data import HOLDS
 from hyperpod_constructs.review.impacts import SEVERITY, Change, Impact, Verdict
 from hyperpod_constructs.review.report import numbers
@@ -23,6 +25,9 @@ from hyperpod_constructs.review.written import Widened
 _MOST: Final = 6
 """Lines of one section; what is more is counted, and all of it is in the JSON."""
 _TOLD: Final = ("AWS::Budgets::", "AWS::EKS::", "AWS::SageMaker::")
+_ACCESS: Final = ("AWS::EC2::SecurityGroup", "AWS::IAM::", "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy")
+"""Types of which the sections on access say what a change means."""
+_EXPLAINED: Final = frozenset({Impact.IN_PLACE, Impact.NEW_NODES})
 _RULES: Final = ("AWS::EC2::SecurityGroupEgress", "AWS::EC2::SecurityGroupIngress")
 _FIRST: Final = re.compile(r"[:;] ")
 """What comes after the first clause of a reason: it stands further down, with the change."""
@@ -39,6 +44,7 @@ def of(review: Review) -> Page:
         Section(title="Before the merge", items=tuple(numbers.before_the_merge(review))),
         Section(title="Live", items=tuple(numbers.live(review.drift))),
         Section(title="Wider", items=tuple(_widened(review.widened))),
+        Section(title="Narrower", items=tuple(_widened(map(_no_more, review.narrowed)))),
         Section(title="Findings", items=tuple(_findings(review))),
         Section(title="Not compared", items=tuple(_limited([Item(text=each) for each in review.not_compared]))),
     ]
@@ -92,8 +98,10 @@ def _however(review: Review) -> Iterator[str]:
     created = {change.path for change in review.changes if change.impact is Impact.CREATED}
     if any(each.path not in created for each in review.widened):
         yield "access becomes wider"
+    if review.narrowed:
+        yield "access becomes narrower"
     at_risk = dict.fromkeys(change.path for change in review.changes if change.impact is Impact.UNPROTECTED)
-    yield from (f"{path} is kept no more when it goes" for path in at_risk)
+    yield from (f"{path} is protected less" for path in at_risk)
     stays = [change for change in review.changes if change.impact is Impact.STAYS]
     if stays:
         yield f"{len(stays)} thing{'s stay' if len(stays) > 1 else ' stays'} that nothing manages"
@@ -139,7 +147,9 @@ def _changes(review: Review) -> Iterator[Item]:
 
 def _is_told(change: Change) -> bool:
     """Whether even a harmless change is worth a line: the types that a cluster stands or falls with."""
-    told = change.type in HOLDS or change.type.startswith(_TOLD)
+    explained = change.effect.reason not in PLAIN.values() and change.impact in _EXPLAINED
+    explained = explained and not change.type.startswith(_ACCESS)
+    told = change.type in HOLDS or change.type.startswith(_TOLD) or explained
     cut = change.impact is Impact.REMOVED and change.type.startswith(_RULES)
     return cut or (told and change.property_name not in _SEEN)
 
@@ -227,7 +237,13 @@ def _script(edit: ScriptEdit, clusters: Sequence[Named]) -> Item:
     return Item(subject=edit.path, text=text, action="replace one spare first, look, then the others", steps=steps)
 
 
-def _widened(widened: Sequence[Widened]) -> Iterator[Item]:
+def _no_more(narrowed: Widened) -> Widened:
+    """What is not allowed or open any more, said that way."""
+    rest = narrowed.what.removeprefix("may now")
+    return replace(narrowed, what=f"may no longer{rest}" if rest != narrowed.what else f"no more: {narrowed.what}")
+
+
+def _widened(widened: Iterable[Widened]) -> Iterator[Item]:
     """What is allowed or open from now on, once for all that it is said of."""
     paths: dict[str, list[str]] = {}
     for each in widened:
