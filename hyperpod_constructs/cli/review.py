@@ -10,7 +10,8 @@ from pathlib import Path
 
 from hyperpod_constructs.cli import inputs, price_files, terminal
 from hyperpod_constructs.errors import UnreadableTemplate
-from hyperpod_constructs.review import live, review
+from hyperpod_constructs.review import review
+from hyperpod_constructs.review.live import snapshot
 from hyperpod_constructs.review.policy import FailOn
 from hyperpod_constructs.review.report import data, markdown, page
 from hyperpod_constructs.review.report.lines import Item, Page
@@ -20,7 +21,7 @@ from hyperpod_constructs.review.review import Side
 def run(arguments: argparse.Namespace) -> int:
     """Prints the review; 1 where something holds that `--fail-on` names."""
     base, head = (_side(path, arguments.region) for path in (arguments.base, arguments.head))
-    running = live.read(Path(arguments.live)) if arguments.live else None
+    running = snapshot.read(Path(arguments.live)) if arguments.live else None
     found = review.of(base, head, live=running, lists=price_files.load(), now=datetime.now(UTC))
     if arguments.format == "json":
         print(json.dumps(data.as_data(found), indent=2, default=data.moment))

@@ -14,15 +14,17 @@ from hyperpod_constructs.cloudformation.stack import Stack
 from hyperpod_constructs.findings import Finding
 from hyperpod_constructs.model.deployment import Cluster, Deployment, UnseenKind
 from hyperpod_constructs.planning import cost
-from hyperpod_constructs.review import changes, drift, figures, money, openings, permissions, running, scripts
+from hyperpod_constructs.review import changes, figures, money, scripts
+from hyperpod_constructs.review.access import openings, permissions
+from hyperpod_constructs.review.access.written import Widened
 from hyperpod_constructs.review.changes import by_severity
 from hyperpod_constructs.review.comparison import Comparison
-from hyperpod_constructs.review.drift import Drift
 from hyperpod_constructs.review.figures import Figures
 from hyperpod_constructs.review.impacts import Change, Impact, Verdict
-from hyperpod_constructs.review.live import Live
+from hyperpod_constructs.review.live import drift, losses
+from hyperpod_constructs.review.live.drift import Drift
+from hyperpod_constructs.review.live.snapshot import Live
 from hyperpod_constructs.review.scripts import ScriptEdit
-from hyperpod_constructs.review.written import Widened
 from hyperpod_constructs.tokens import UNKNOWN, known
 
 LIVE: Final = "live state: give a snapshot with --live FILE (hyperpod snapshot CLUSTER --output FILE)"
@@ -127,7 +129,7 @@ def of(
     beside = drift.of(base.deployment, head.deployment, live, now=now) if live else None
     found, widened = changes.of(comparison), _opened(comparison)
     if beside is not None:
-        found = by_severity(running.beside(found, beside))
+        found = by_severity(losses.beside(found, beside))
     new = _without(head.findings, base.findings)
     stopping = tuple(finding for finding in new if finding.severity.stops)
     return Review(

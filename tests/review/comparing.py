@@ -19,8 +19,9 @@ import aws_cdk as cdk
 
 from hyperpod_constructs.catalog.updates import RECIPES
 from hyperpod_constructs.cli import inputs
-from hyperpod_constructs.review import live as snapshots, review
+from hyperpod_constructs.review import review
 from hyperpod_constructs.review.impacts import Change, Impact, Verdict
+from hyperpod_constructs.review.live import snapshot as snapshots
 from hyperpod_constructs.review.policy import WORDS, FailOn
 from hyperpod_constructs.review.report import markdown, page
 from hyperpod_constructs.review.review import Review, Side

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hyperpod_constructs.review import live
-from hyperpod_constructs.review.live import Live
+from hyperpod_constructs.review.live import snapshot as live
+from hyperpod_constructs.review.live.snapshot import Live
 
 ACCOUNT, REGION = "111122223333", "us-west-2"
 PLAN = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan/frontier"

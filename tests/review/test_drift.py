@@ -12,8 +12,8 @@ from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.model.storage import FileSystem, Lustre, Mount
-from hyperpod_constructs.review import drift
-from hyperpod_constructs.review.drift import Drift, FileSystemDrift, GroupDrift, PlanDrift, QuotaDrift
+from hyperpod_constructs.review.live import drift
+from hyperpod_constructs.review.live.drift import Drift, FileSystemDrift, GroupDrift, PlanDrift, QuotaDrift
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.review import snapshots
 from tests.review.snapshots import ACCOUNT, DNS_NAME, IN_ALL, IN_ONE, P5, PLAN, SCRIPTS, group, snapshot

@@ -9,7 +9,8 @@ import pytest
 
 from hyperpod_constructs.model.budget import BudgetResource
 from hyperpod_constructs.model.deployment import Cluster, Deployment
-from hyperpod_constructs.review import drift, figures
+from hyperpod_constructs.review import figures
+from hyperpod_constructs.review.live import drift
 from hyperpod_constructs.review.money import Source
 from hyperpod_constructs.review.report import numbers
 from hyperpod_constructs.tokens import UNKNOWN

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 import pytest
 
 from hyperpod_constructs.cloudformation import assembly
-from hyperpod_constructs.review import permissions
+from hyperpod_constructs.review.access import permissions
 from hyperpod_constructs.review.comparison import Comparison
 
 Resources: TypeAlias = dict[str, Any]

@@ -7,8 +7,8 @@ from typing import Final
 
 from hyperpod_constructs.catalog import prices
 from hyperpod_constructs.planning.quotas import CODE
-from hyperpod_constructs.review.drift import Drift, GroupDrift, QuotaDrift
 from hyperpod_constructs.review.figures import ClusterChange, Figures, Nodes, QuotaChange, SubnetChange
+from hyperpod_constructs.review.live.drift import Drift, GroupDrift, QuotaDrift
 from hyperpod_constructs.review.money import BudgetFigure, Source, Sum
 from hyperpod_constructs.review.report.lines import Item, Row
 from hyperpod_constructs.review.review import Review

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from hyperpod_constructs.catalog.updates import RECIPES
+from hyperpod_constructs.review.access.written import Widened
 from hyperpod_constructs.review.changes import PLAIN
 from hyperpod_constructs.review.data import HOLDS
 from hyperpod_constructs.review.impacts import SEVERITY, Change, Impact, Verdict
@@ -20,7 +21,6 @@ from hyperpod_constructs.review.report.lines import Item, Page, Section
 from hyperpod_constructs.review.review import LIVE, Kept, Named, Review
 from hyperpod_constructs.review.scripts import ScriptEdit
 from hyperpod_constructs.review.wording import argument
-from hyperpod_constructs.review.written import Widened
 
 _MOST: Final = 6
 """Lines of one section; what is more is counted, and all of it is in the JSON."""

@@ -12,7 +12,7 @@ from typing import Final
 from hyperpod_constructs.model.capacity import InstanceGroup, Spot, TrainingPlan
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle
-from hyperpod_constructs.review.live import Live, LiveGroup
+from hyperpod_constructs.review.live.snapshot import Live, LiveGroup
 from hyperpod_constructs.tokens import UNKNOWN, Unknown, is_token, known
 
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")

@@ -15,8 +15,7 @@ from typing import Final, TypeAlias
 
 from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.cloudformation.values import Reference, Text, Value
-from hyperpod_constructs.review.comparison import Comparison, Pair
-from hyperpod_constructs.review.statements import (
+from hyperpod_constructs.review.access.statements import (
     ADMINISTRATOR,
     EVERYTHING,
     Condition,
@@ -26,7 +25,7 @@ from hyperpod_constructs.review.statements import (
     listed,
     read,
 )
-from hyperpod_constructs.review.written import (
+from hyperpod_constructs.review.access.written import (
     AT_DEPLOY,
     NAMELESS,
     Open,
@@ -39,6 +38,7 @@ from hyperpod_constructs.review.written import (
     maybe_within,
     rendered,
 )
+from hyperpod_constructs.review.comparison import Comparison, Pair
 
 _SOURCE: Final = "IAM user guide, reference_policies_evaluation-logic"
 

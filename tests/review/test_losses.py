@@ -11,8 +11,8 @@ import pytest
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.storage import FileSystem, Lustre, Mount
-from hyperpod_constructs.review import drift, running
 from hyperpod_constructs.review.impacts import Change, Effect, Impact
+from hyperpod_constructs.review.live import drift, losses
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.review import snapshots
 from tests.review.snapshots import group, snapshot
@@ -45,7 +45,7 @@ class Beside:
         """The changes, from one cluster or deployment to another."""
         before, after = (Deployment(clusters=(side,)) if isinstance(side, Cluster) else side for side in (base, head))
         found = [each if isinstance(each, Change) else change(*each) for each in told]
-        return list(running.beside(found, drift.of(before, after, snapshots.read(self.folder, data))))
+        return list(losses.beside(found, drift.of(before, after, snapshots.read(self.folder, data))))
 
     def added(self, data: dict[str, Any], base: Any, head: Any, *told: Any) -> list[tuple[str, str, Impact]]:
         """Path, property and impact of those that the templates did not tell."""
@@ -215,5 +215,5 @@ class TestPlans(Beside):
 def test_everything_that_was_told_stays_in_its_order(tmp_path: Path) -> None:
     told = [change("Bucket", "", Impact.DATA_LOST, "AWS::S3::Bucket"), change(*TAG)]
     before = Deployment(clusters=(cluster(compute(count=32)),))
-    found = running.beside(told, drift.of(before, replace(before), snapshots.read(tmp_path, snapshot())))
+    found = losses.beside(told, drift.of(before, replace(before), snapshots.read(tmp_path, snapshot())))
     assert list(found) == told

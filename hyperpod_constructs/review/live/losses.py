@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperpod_constructs.review.drift import Drift, FileSystemDrift, GroupDrift, PlanDrift
 from hyperpod_constructs.review.groups import CLUSTER
 from hyperpod_constructs.review.impacts import Change, Effect, Impact
+from hyperpod_constructs.review.live.drift import Drift, FileSystemDrift, GroupDrift, PlanDrift
 
 _UPDATE: Final = "SageMaker API, UpdateCluster: InstanceCount is the number that the group shall have"
 _PLANS: Final = "SageMaker developer guide, reserve-capacity-with-training-plans"

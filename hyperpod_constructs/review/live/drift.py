@@ -18,8 +18,8 @@ from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.planning import quotas, restricted
 from hyperpod_constructs.planning.quotas import NeededQuota
-from hyperpod_constructs.review import contradictions
-from hyperpod_constructs.review.live import Live, LiveCluster, LiveFileSystem, LiveGroup, LivePlan, LiveQuota
+from hyperpod_constructs.review.live import contradictions
+from hyperpod_constructs.review.live.snapshot import Live, LiveCluster, LiveFileSystem, LiveGroup, LivePlan, LiveQuota
 from hyperpod_constructs.tokens import UNKNOWN, known
 
 OLD: Final = timedelta(hours=24)

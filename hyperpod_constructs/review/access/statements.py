@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
-from hyperpod_constructs.review.written import (
+from hyperpod_constructs.review.access.written import (
     Fits,
     Pattern,
     Tree,

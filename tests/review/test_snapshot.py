@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.account import redaction, snapshot as writer
 from hyperpod_constructs.errors import UnreadableSnapshot
-from hyperpod_constructs.review import live
+from hyperpod_constructs.review.live import snapshot as live
 from tests.review.snapshots import PLAN, SCRIPTS, file_system, group, plan, quota, read, snapshot, written
 
 

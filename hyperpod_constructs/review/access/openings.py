@@ -13,8 +13,8 @@ from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from typing import Final, Literal, TypeAlias
 
 from hyperpod_constructs.cloudformation.values import Reference
+from hyperpod_constructs.review.access.written import AT_DEPLOY, Pattern, Side, Symbol, Tree, Widened, items_of, key_of
 from hyperpod_constructs.review.comparison import Comparison, Pair
-from hyperpod_constructs.review.written import AT_DEPLOY, Pattern, Side, Symbol, Tree, Widened, items_of, key_of
 
 _GROUPS: Final = "VPC user guide, security-group-rules"
 _EKS: Final = "EKS user guide, cluster-endpoint"
