@@ -36,6 +36,23 @@ def changes(comparison: Comparison, replaced: Mapping[Id, object]) -> Iterator[C
         yield _value_changes(comparison, comparison.by_id[id_], users, exports)
     for (_, users), exports in gone.items():
         yield _taken_away(comparison, users, exports)
+    yield from _read_in_vain(comparison)
+
+
+def _read_in_vain(comparison: Comparison) -> Iterator[Change]:
+    """Stacks that read an output of another stack by name, which that one does not have any more."""
+    for stack in comparison.head.stacks:
+        for argument in _arguments(stack.document.body, "Fn::GetStackOutput"):
+            wanted = stack.scope.resolve(argument)
+            name, output = (
+                wanted.get(key) if isinstance(wanted, dict) else None for key in ("StackName", "OutputName")
+            )
+            read = [each for each in comparison.head.stacks if each.name == name and isinstance(name, str)]
+            if read and isinstance(output, str) and all(output not in each.scope.section("Outputs") for each in read):
+                reason = f"it reads output {output} of stack {name}, which has none of that name: the deploy fails"
+                effect = Effect(Impact.REFUSED, reason, "keep the output until nothing reads it", None, _SOURCE)
+                path = stack.construct_path or stack.id
+                yield _change(comparison, stack, path, "AWS::CloudFormation::Stack", effect)
 
 
 def _differ(comparison: Comparison, before: tuple[Stack, str], after: tuple[Stack, str]) -> bool:
@@ -98,21 +115,21 @@ def _importers(side: Assembly) -> dict[str, list[Stack]]:
     """The stacks that import each export."""
     found: dict[str, list[Stack]] = {}
     for stack in side.stacks:
-        for argument in _imports(stack.document.body):
+        for argument in _arguments(stack.document.body, "Fn::ImportValue"):
             name: Value = stack.scope.resolve(argument)
             if isinstance(name, str):
                 found.setdefault(name, []).append(stack)
     return found
 
 
-def _imports(written: object) -> Iterator[object]:
-    """What every `Fn::ImportValue` of a template names."""
+def _arguments(written: object, function: str) -> Iterator[object]:
+    """What every use of a function in a template is given."""
     waiting = [written]
     while waiting:
         value = waiting.pop()
         if isinstance(value, Mapping):
-            if "Fn::ImportValue" in value:
-                yield value["Fn::ImportValue"]
+            if function in value:
+                yield value[function]
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value

@@ -116,6 +116,26 @@ class TestExport:
         return compare(base, head)
 
 
+class TestOutputReadByName:
+    def test_that_goes_fails_the_deploy_of_its_reader(self, compare: Compare) -> None:
+        assert "B Outputs.Export" in told(self.compared(compare, {}))
+
+    def test_that_stays_does_not(self, compare: Compare) -> None:
+        assert told(self.compared(compare, {"N": {"Value": "a"}})) == {}
+
+    def test_of_a_stack_that_is_not_at_hand_does_not(self, compare: Compare) -> None:
+        assert told(self.compared(compare, {}, name="Elsewhere")) == {}
+
+    @staticmethod
+    def compared(compare: Compare, outputs: Body, name: str = "Net") -> Review:
+        read = {"Fn::GetStackOutput": {"StackName": name, "OutputName": "N"}}
+        user = {**TOPIC, "Properties": {"DisplayName": read}}
+        base, head = (
+            {"Net": stack(outputs=given, R=TOPIC), "B": stack(R=user)} for given in ({"N": {"Value": "a"}}, outputs)
+        )
+        return compare(base, head)
+
+
 class TestProtection:
     def test_taken_away_is_said(self, compare: Compare) -> None:
         found = compare({"A": stack({"terminationProtection": True}, R=TOPIC)}, {"A": stack(R=TOPIC)})
