@@ -10,8 +10,9 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._plans import PLANS, Planned, called, described_plans, planned
+from hyperpod_constructs.rules._plans import PLANS, Planned, by_plan, called, described_plans, planned
 from hyperpod_constructs.rules._words import all_of, named, placed, sized
+from hyperpod_constructs.tokens import UNKNOWN
 
 _LONGEST_DAYS: Final = 2 * 182
 """As sold, and extended once."""
@@ -119,11 +120,12 @@ def spares_on_plans_are_prepaid(deployment: Deployment) -> Iterator[Problem]:
     source=PLANS,
 )
 def plans_are_used_up(deployment: Deployment) -> Iterator[Problem]:
-    for sharing in described_plans(deployment):
+    for sharing in by_plan(deployment):  # a group that does not describe the plan uses it too
         sizes = [group.instances for _, group, _, _ in sharing]
         known_sizes = [size for size in sizes if isinstance(size, int)]
-        holds = max(plan.count for _, _, _, plan in sharing if isinstance(plan.count, int))
-        if len(known_sizes) == len(sizes) and sum(known_sizes) < holds:
+        counts = [plan.count for _, _, _, plan in sharing if plan.count is not None]
+        holds = max((count for count in counts if isinstance(count, int)), default=0)
+        if len(known_sizes) == len(sizes) and UNKNOWN not in counts and sum(known_sizes) < holds:
             _, _, path, plan = sharing[0]
             unused = holds - sum(known_sizes)
             yield Problem(

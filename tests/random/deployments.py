@@ -147,7 +147,8 @@ def _constructs(author: Author) -> Steps:
 
 def _shared(author: Author, groups: list[Any]) -> dict[str, Any]:
     """What blueprint and construct have in common."""
-    calls = [call for call in groups if isinstance(call, Call) and call.name.startswith("InstanceGroup")]
+    drawn = groups if isinstance(groups, list) else []  # anything may stand where groups belong
+    calls = [call for call in drawn if isinstance(call, Call) and call.name.startswith("InstanceGroup")]
     names = [(call.options or {}).get("name") or call.positional[0] for call in calls]
     named = [name for name in names if isinstance(name, str)] or ["controller"]
     role = Call("iam.Role.from_role_arn", (Name("stack"), "Given", f"arn:aws:iam::{ACCOUNT}:role/nodes"))

@@ -147,3 +147,9 @@ class TestPlansAreUsedUp:
     @pytest.mark.parametrize("count", [32, UNKNOWN])
     def test_is_silent_on_all_and_on_what_is_not_known(self, count: Any) -> None:
         assert self.of(count) == []
+
+    @pytest.mark.parametrize("described", [None, UNKNOWN])
+    def test_a_group_that_does_not_describe_the_plan_uses_it_too(self, described: Any) -> None:
+        other = compute(name="b", count=UNKNOWN, capacity=plan(plan=ARN, count=described))
+        judged = deployment(slurm_cluster(compute(capacity=plan(plan=ARN)), other))
+        assert told("HP1115", judged) == []
