@@ -82,7 +82,7 @@ def of(comparison: Comparison) -> tuple[Change, ...]:
     found: list[Change] = []
     taken = names.taken(comparison)
     for pair in comparison.pairs:
-        if pair.either.type in _UNNOTICED or pair.stack.split("/", maxsplit=1)[0] in gone:
+        if pair.either.type in _UNNOTICED or pair.outer in gone:
             continue
         if pair.after is None and any(f"{pair.stack}/".startswith(f"{name}/") for name in comparison.out_of_sight):
             continue

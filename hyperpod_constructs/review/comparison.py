@@ -99,6 +99,11 @@ class Pair:
         """What both sides call the resource."""
         return self.stack, self.logical_id
 
+    @property
+    def outer(self) -> str:
+        """What both sides call the stack that is deployed, for a resource of one that is nested in it too."""
+        return self.stack.split("/", maxsplit=1)[0]
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

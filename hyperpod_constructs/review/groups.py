@@ -64,7 +64,7 @@ def _counted(pair: Pair, difference: Difference) -> Change:
         effect = Effect(
             Impact.OPEN,
             "how many nodes it has is decided at deploy",
-            "compare with the live cluster: --live",
+            f"compare with the live cluster: `hyperpod snapshot {_cluster(pair)} --output FILE`, then --live FILE",
             perhaps=Impact.NODES_LOST,
         )
     elif after == before:
@@ -89,7 +89,7 @@ def _gone(pair: Pair, difference: Difference, successor: Difference | None) -> C
     some = "its nodes go" if count is None else "its 1 node goes" if count == 1 else f"its {count:,} nodes go"
     if count == 0 and _scales_itself(pair):
         reason = "what runs of it goes: the cluster scales its groups itself, so the count says nothing"
-        action = "look first: `hyperpod status`; drain what runs"
+        action = f"look first: `hyperpod status {_cluster(pair)}`; drain what runs"
         return _change(pair, difference, Effect(Impact.NODES_LOST, reason, action, "scale-in", _UPDATE))
     if count == 0:
         return _change(pair, difference, Effect(Impact.REMOVED, "an empty group is taken out", source=_UPDATE))
@@ -128,9 +128,13 @@ def _unreadable(pair: Pair, difference: Difference) -> Change:
 
 def _wait(pair: Pair, nodes_of: str) -> str:
     """The command that waits until nodes are there."""
+    return f"afterwards: `hyperpod status {_cluster(pair)} --wait --nodes {nodes_of}`"
+
+
+def _cluster(pair: Pair) -> str:
+    """The cluster's name as a command takes it."""
     properties = pair.either.properties
-    name = properties.get("ClusterName") if isinstance(properties, dict) else None
-    return f"afterwards: `hyperpod status {argument(name, 'CLUSTER')} --wait --nodes {nodes_of}`"
+    return argument(properties.get("ClusterName") if isinstance(properties, dict) else None, "CLUSTER")
 
 
 def _successor(gone: Difference, new: Mapping[str, Difference]) -> Difference | None:

@@ -73,11 +73,6 @@ class _Holder:
     pair: Pair
     side: Resource
 
-    @property
-    def outer(self) -> str:
-        """What both sides call the stack that is deployed, for a resource of one that is nested in it too."""
-        return self.pair.stack.split("/", maxsplit=1)[0]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Deploy:
@@ -147,7 +142,7 @@ def _beside(deploy: _Deploy, new: _Holder, old: _Holder, found: tuple[Key, str])
     conditional = new.side.conditional or old.side.conditional
     if conditional:
         effect = replace(effect, reason=f"{effect.reason}; whether both are there is decided at deploy")
-    if effect.impact is not Impact.OPEN and new.outer != old.outer and not _share_a_place(new.side, old.side):
+    if effect.impact is not Impact.OPEN and new.pair.outer != old.pair.outer and not _share_a_place(new.side, old.side):
         effect = replace(effect, reason=f"{effect.reason}, if both stacks go to one account and Region")
     elif not conditional:
         return effect
@@ -159,8 +154,8 @@ def _met(deploy: _Deploy, new: _Holder, old: _Holder, found: tuple[Key, str]) ->
     key, has = found
     if old.pair.before is None:
         return Effect(Impact.REFUSED, f"{has} too, and is new as well: the second of them is refused", _OTHER_NAME)
-    if old.outer in deploy.gone:
-        return _left_behind(deploy.gone[old.outer], has)
+    if old.pair.outer in deploy.gone:
+        return _left_behind(deploy.gone[old.pair.outer], has)
     if (old.pair.id, key) in deploy.kept:
         return Effect(Impact.REFUSED, f"{has} already, and stays: the deploy is refused", _OTHER_NAME)
     if old.pair.after is not None and old.pair.id not in deploy.replaced:
@@ -174,9 +169,9 @@ def _goes_later(new: _Holder, old: _Holder, has: str) -> Effect:
     if old.pair.after is None and old.side.deletion_policy in STAYS:
         reason = f"{has} and is kept by its DeletionPolicy: the deploy is refused"
         return Effect(Impact.REFUSED, reason, f"{_KEEP}, or import the one that is there")
-    if old.outer != new.outer:
-        reason = f"{has} until stack {old.outer} is deployed: before that this one is refused"
-        return Effect(Impact.OPEN, reason, f"deploy stack {old.outer} first, if nobody needs what it deletes")
+    if old.pair.outer != new.pair.outer:
+        reason = f"{has} until stack {old.pair.outer} is deployed: before that this one is refused"
+        return Effect(Impact.OPEN, reason, f"deploy stack {old.pair.outer} first, if nobody needs what it deletes")
     reason = f"{has}, and CloudFormation deletes that only after it has made this one: the deploy is refused"
     return Effect(Impact.REFUSED, reason, _KEEP)
 
@@ -197,7 +192,7 @@ def _written_twice(new: _Holder, old: _Holder) -> Effect | None:
     if removed and old.side.deletion_policy in STAYS:
         return None
     what = f"{old.side.path} writes a policy of that name into the role too"
-    if not removed or old.outer != new.outer or old.side.conditional or new.side.conditional:
+    if not removed or old.pair.outer != new.pair.outer or old.side.conditional or new.side.conditional:
         reason = f"{what}: the one that comes last decides what the role may do"
         return Effect(Impact.OPEN, reason, action, source=_IAM)
     reason = f"{what}, and its removal comes last and deletes what this one wrote: the role loses it"

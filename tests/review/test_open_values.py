@@ -123,13 +123,30 @@ class TestEmptyGroup:
     def test_of_a_cluster_that_scales_itself_may_have_nodes(self, compare: Compare) -> None:
         base, head = ({"Resources": {"R": cluster(0, AutoScaling=self.ON)}} for _ in range(2))
         head["Resources"]["R"]["Properties"]["InstanceGroups"] = []
-        assert told(compare(base, head)) == {"R/p5 InstanceGroups": "nodes-lost"}
+        found = compare(base, head)
+        assert told(found) == {"R/p5 InstanceGroups": "nodes-lost"}
+        assert "`hyperpod status train`" in found.changes[0].effect.action
 
     @pytest.mark.parametrize("scaling", [{}, {"AutoScaling": {"Mode": "Disable"}}])
     def test_of_another_one_has_none(self, compare: Compare, scaling: Body) -> None:
         base, head = ({"Resources": {"R": cluster(0, **scaling)}} for _ in range(2))
         head["Resources"]["R"]["Properties"]["InstanceGroups"] = []
         assert told(compare(base, head)) == {"R/p5 InstanceGroups": "removed"}
+
+
+class TestCountOfTheDeploy:
+    @pytest.mark.parametrize(("name", "copied"), [("train", "train"), ({"Ref": "Count"}, "CLUSTER")])
+    def test_is_asked_of_the_cluster_by_a_command_that_can_be_copied(
+        self, compare: Compare, name: Any, copied: str
+    ) -> None:
+        base, head = (with_parameter(None) for _ in range(2))
+        for body in (base, head):
+            del body["Parameters"]["Count"]["Default"]
+        base["Resources"]["R"], head["Resources"]["R"] = (
+            cluster(count, ClusterName=name) for count in (4, {"Ref": "Count"})
+        )
+        (change,) = compare(base, head).changes
+        assert f"`hyperpod snapshot {copied} --output FILE`" in change.effect.action
 
 
 class TestFindings:

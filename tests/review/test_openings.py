@@ -1,21 +1,16 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import pytest
 
-from hyperpod_constructs.cloudformation import assembly
 from hyperpod_constructs.review.access import openings
-from hyperpod_constructs.review.comparison import Comparison
+from tests.review.two_templates import PARAMETERS, Resources, compared
 
-Resources: TypeAlias = dict[str, Any]
 Said: TypeAlias = Callable[..., list[str]]
 
-PARAMETERS = {"Given": {"Type": "String"}, "Other": {"Type": "String"}}
-CONDITIONS = {"Maybe": {"Fn::Equals": [{"Ref": "Given"}, "x"]}}
 AT_DEPLOY = "changes in a way that is known only at deploy"
 OTHERS: Resources = {"Q": {"Type": "AWS::SQS::Queue"}}
 ITSELF = {"Fn::GetAtt": ["G", "GroupId"]}
@@ -26,14 +21,7 @@ def said(tmp_path: Path) -> Said:
     """`path: what` of everything that is open in the second of two sets of resources only."""
 
     def compare(*sides: Resources) -> list[str]:
-        read = []
-        for name, resources in zip(("base", "head"), sides, strict=True):
-            file = tmp_path / name / "app.json"
-            file.parent.mkdir(exist_ok=True)
-            body = {"Parameters": PARAMETERS, "Conditions": CONDITIONS, "Resources": resources}
-            file.write_text(json.dumps(body))
-            read.append(assembly.read(file))
-        found = openings.of(Comparison(base=read[0], head=read[1]))
+        found = openings.of(compared(tmp_path, *sides))
         return [f"{each.path.removeprefix('app.json/')}: {each.what}" for each in found]
 
     return compare

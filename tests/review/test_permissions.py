@@ -7,15 +7,11 @@ from typing import Any, ClassVar, TypeAlias
 
 import pytest
 
-from hyperpod_constructs.cloudformation import assembly
 from hyperpod_constructs.review.access import permissions
-from hyperpod_constructs.review.comparison import Comparison
+from tests.review.two_templates import PARAMETERS, Resources, compared
 
-Resources: TypeAlias = dict[str, Any]
 Said: TypeAlias = Callable[..., list[str]]
 
-PARAMETERS = {"Given": {"Type": "String"}, "Other": {"Type": "String"}}
-CONDITIONS = {"Maybe": {"Fn::Equals": [{"Ref": "Given"}, "x"]}}
 TRUST = {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}]}
 DATA = "arn:aws:s3:::data/*"
 AT_DEPLOY = "changes in a way that is known only at deploy"
@@ -26,14 +22,7 @@ def said(tmp_path: Path) -> Said:
     """`path: what` of everything that is wider in the second of two sets of resources."""
 
     def compare(*sides: Resources) -> list[str]:
-        read = []
-        for name, resources in zip(("base", "head"), sides, strict=True):
-            file = tmp_path / name / "app.json"
-            file.parent.mkdir(exist_ok=True)
-            body = {"Parameters": PARAMETERS, "Conditions": CONDITIONS, "Resources": resources}
-            file.write_text(json.dumps(body))
-            read.append(assembly.read(file))
-        found = permissions.of(Comparison(base=read[0], head=read[1]))
+        found = permissions.of(compared(tmp_path, *sides))
         return [f"{each.path.removeprefix('app.json/')}: {each.what}" for each in found]
 
     return compare
