@@ -63,11 +63,11 @@ def sagemaker_assumes_the_role(deployment: Deployment) -> Iterator[Problem]:
                 f"(assumed_by=iam.ServicePrincipal({_SERVICE!r}))",
             )
     for role, groups in users(deployment, lambda cluster, group: _is_for_others(deployment, cluster, group)):
-        accounts = all_of(role.source_accounts) if isinstance(role.source_accounts, tuple) else ""
+        accounts = role.source_accounts if isinstance(role.source_accounts, tuple) else ()
+        whom = f"account {all_of(accounts)} only, which is not that of the cluster" if accounts else "no account at all"
         yield Problem(
             path=role.path,
-            message=f"role of {named(*groups)} trusts {_SERVICE} for account {accounts} only, which is not that of the "
-            "cluster",
+            message=f"role of {named(*groups)} trusts {_SERVICE} for {whom}",
             fix="write aws:SourceAccount: !Ref AWS::AccountId in the trust's condition (cdk.Aws.ACCOUNT_ID)",
         )
 
