@@ -131,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     _waits(_command(commands, "status", "whether the nodes of a running cluster are there; can wait until they are"))
     _explains(_command(commands, "explain", "why a stack or a cluster failed, and what to do about it"))
     _connects(_command(commands, "ssh-config", "the ssh configuration with which you reach the nodes of a cluster"))
+    _launches(_command(commands, "job", "a Slurm job that tests a cluster, measures it and can be killed"))
     _lists(_command(commands, "plans", "training plans of the account, as the line of code that uses each"))
     _records(_command(commands, "snapshot", "what a running cluster is now, as JSON for a review"))
     rules = _command(commands, "rules", "the rules that `check` applies, and why")
@@ -293,6 +294,45 @@ def _connects(command: argparse.ArgumentParser) -> None:
     _reads_account(command)
 
 
+def _launches(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 written, 1 the app refused PATH, it has no such group, or there can be no such job, "
+        "2 PATH cannot be read, or a file cannot be written"
+    )
+    command.add_argument("path", metavar="PATH", nargs="?", help=f"where the group is described: {_PATH}")
+    command.add_argument("--group", metavar="NAME", help="group of PATH (default: the only one that runs jobs)")
+    command.add_argument(
+        "--type", type=_instance_type, help="instance type, such as ml.p5.48xlarge (default: that of the group)"
+    )
+    command.add_argument("--nodes", type=_count, metavar="N", help="how many nodes (default: 2, or what the group has)")
+    command.add_argument("--partition", help="Slurm partition (default: that of the group, else the cluster's)")
+    command.add_argument("--minutes", type=_count, default=30, metavar="N", help="minutes of training (default: 30)")
+    command.add_argument(
+        "--recovery",
+        choices=["requeue", "auto-resume"],
+        default="requeue",
+        help="what happens when a node fails (default: requeue; docs/launch.md compares them)",
+    )
+    command.add_argument("--shared", default="/fsx", metavar="DIR", help="folder that every node sees (default: /fsx)")
+    command.add_argument("--account", help="Slurm account")
+    command.add_argument("--qos", help="quality of service of Slurm")
+    command.add_argument("--image", help="container image, for clusters with Pyxis")
+    command.add_argument("--command", dest="run", help="command of yours instead of train.py, as one line of shell")
+    command.add_argument(
+        "--per",
+        choices=["accelerator", "node"],
+        default="accelerator",
+        help="how often the command is started on a node: once for each accelerator, or once, as for torchrun "
+        "(default: accelerator)",
+    )
+    command.add_argument("--out", metavar="DIR", help="write the job and its programs there (default: print the job)")
+    command.add_argument("--force", action="store_true", help="with --out, replace files that say something else")
+    command.add_argument(
+        "--region", type=_region, help="Region to assume where PATH does not say one, for example us-west-2"
+    )
+    _has_format(command)
+
+
 def _lists(command: argparse.ArgumentParser) -> None:
     command.epilog = (
         "exit codes: 0 listed, 2 the account cannot be read, in part or at all. Needs the permissions "
@@ -384,6 +424,12 @@ def _seconds(text: str) -> int:
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a length of time; use one such as 90s, 45m or 3h")
     return int(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]{0,5}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number; use a whole one from 1 to 999999")
+    return int(text)
 
 
 def _lines(text: str) -> int:
