@@ -1,4 +1,4 @@
-"""What outlives a cluster: network, file system, the topic for alerts.
+"""What outlives a cluster: network, file system, accounting database, the topic for alerts.
 
 A stack of its own, so that a cluster that failed, or is parked between campaigns, is created again on the same
 foundation and the data stays where it is.
@@ -17,22 +17,25 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_constructs.blueprints.nag import acknowledge_nag_of_database
 from hyperpod_constructs.cdk._arguments import checked
+from hyperpod_constructs.cdk.accounting import AccountingDatabase
 from hyperpod_constructs.cdk.cluster_network import ClusterNetwork
 from hyperpod_constructs.cdk.network import Egress, Network
 from hyperpod_constructs.cdk.observability import AlertTopic
 from hyperpod_constructs.cdk.storage import LustreFileSystem
 from hyperpod_constructs.model.storage import DataRepository, Lustre
 
-NETWORK, STORAGE, ALERTS = "Network", "Storage", "Alerts"
+NETWORK, STORAGE, ACCOUNTING, ALERTS = "Network", "Storage", "Accounting", "Alerts"
 
 
 class Foundation(cdk.Stack):
-    """Network, file system and alert topic of one or more clusters.
+    """Network, file system, accounting database and alert topic of one or more clusters.
 
     Attributes:
         network: The network.
         storage: The file system, if there is one.
+        accounting: The accounting database, if there is one.
         alerts: The topic, if anybody is to be told.
     """
 
@@ -54,6 +57,7 @@ class Foundation(cdk.Stack):
         permissions_boundary: iam.IManagedPolicy | None,
         termination_protection: bool,
         acknowledge: Mapping[str, str] | None,
+        accounting: bool = False,
     ) -> None:
         """Makes the stack.
 
@@ -72,6 +76,7 @@ class Foundation(cdk.Stack):
             permissions_boundary: Boundary of the roles that are made.
             termination_protection: Whether the stack refuses to be deleted.
             acknowledge: Rule ids and reasons of errors that are accepted.
+            accounting: Whether there is a database for Slurm's accounting.
         """
         super().__init__(
             scope,
@@ -104,6 +109,12 @@ class Foundation(cdk.Stack):
         )
         topic = AlertTopic(self, ALERTS, emails=emails, publishers=["events.amazonaws.com"])
         self.alerts = topic if emails else None
+        self.accounting = AccountingDatabase(self, ACCOUNTING, network=self.network) if accounting else None
+        if self.accounting:
+            # Last of all: it refuses to be deleted, so that a first deploy that failed later could not be taken back.
+            acknowledge_nag_of_database(self.accounting)
+            for each in filter(None, (self.network.ready, self.storage, topic)):
+                self.accounting.resource.node.add_dependency(each)
         for attribute in self._offered(topic.topic_arn, own_network=network is None):
             self.export_value(attribute)
 
@@ -115,3 +126,5 @@ class Foundation(cdk.Stack):
             yield from (subnet for zone in self.network.zones for subnet in self.network.ids(zone).subnets)
         if self.storage:
             yield from (self.storage.target.dns_name, self.storage.target.mount_name)
+        if self.accounting:
+            yield from (str(self.accounting.database.endpoint), str(self.accounting.database.secret_arn))

@@ -6,10 +6,13 @@ Blueprints speak for what they make. Constructs do not: they would speak for the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import aws_cdk as cdk
+from constructs import IConstruct
 
 from hyperpod_constructs.catalog.permissions import NODE_POLICY
+from hyperpod_constructs.cdk.accounting import AccountingDatabase
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.tokens import is_token
 
@@ -41,7 +44,31 @@ def acknowledge_nag(cluster: Cluster) -> None:
             "Every version of the cluster's scripts: with one version alone, an edit would take the scripts away from "
             "nodes that are replaced meanwhile."
         )
-    cdk.Validations.of(cluster.roles).acknowledge(
+    _acknowledge(cluster.roles, reasons)
+
+
+def acknowledge_nag_of_database(database: AccountingDatabase) -> None:
+    """Acknowledges what an accounting database is on purpose."""
+    reasons = {
+        "RDS11": (
+            "Only the security group of nodes reaches it, so that another port hides it from nobody; the port is what "
+            "an operator expects in slurmdbd.conf."
+        ),
+        "SMG4": (
+            "No page says whether HyperPod's slurmdbd reads a password again: a rotation could cut accounting off, and "
+            "with limits that are enforced no job would start."
+        ),
+    }
+    if not database.multi_az:
+        reasons["RDS3"] = (
+            "Slurm keeps records on the controller while its database is away, and backups are kept; "
+            "hp.AccountingDatabase(multi_az=True) buys a second instance."
+        )
+    _acknowledge(database, reasons)
+
+
+def _acknowledge(scope: IConstruct, reasons: Mapping[str, str]) -> None:
+    cdk.Validations.of(scope).acknowledge(
         *(
             cdk.Acknowledgment(id=f"AwsSolutions::AwsSolutions-{rule}", reason=reason)
             for rule, reason in reasons.items()

@@ -55,5 +55,7 @@ def cost_per_hour(seen: Deployment) -> str:
     parts = [f"{total.usd_per_hour:,.2f} USD metered{word}" if total.metered else "no metered item has a known price"]
     sources = sorted({f"{item.source}, {item.as_of}" for item in total.metered})
     parts += [f"prepaid: {item.quantity} x {item.item} on plan {item.plan}" for item in total.prepaid]
-    parts += [f"not priced: {item.item}" for item in total.not_priced]
+    # No total has databases in it (`cost.LEFT_OUT`), and this one is made here.
+    not_priced = [*(each.item for each in total.not_priced), *("RDS database" for _ in seen.databases)]
+    parts += [f"not priced: {item}" for item in not_priced]
     return "; ".join([*parts, *(f"source: {source}" for source in sources)])

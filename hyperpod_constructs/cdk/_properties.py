@@ -13,7 +13,7 @@ from aws_cdk import aws_fsx as fsx, aws_sagemaker as sagemaker
 
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import BatchSize, InstanceGroup, OnDemand, RollingUpdate, Spot, TrainingPlan
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.storage import DataRepository, Lustre, Mount, NodeVolume
 from hyperpod_constructs.tokens import UNKNOWN
 
@@ -82,12 +82,12 @@ def orchestrator(slurm: Slurm) -> sagemaker.CfnCluster.OrchestratorProperty:
     return _Cluster.OrchestratorProperty(
         slurm=_Cluster.ClusterOrchestratorSlurmConfigProperty(
             slurm_config_strategy=slurm.strategy if isinstance(slurm.strategy, str) else None,
-            accounting_database=_accounting(accounting) if isinstance(accounting, AccountingDatabase) else None,
+            accounting_database=_accounting(accounting) if isinstance(accounting, ExternalDatabase) else None,
         )
     )
 
 
-def _accounting(database: AccountingDatabase) -> sagemaker.CfnCluster.ClusterAccountingDatabaseProperty:
+def _accounting(database: ExternalDatabase) -> sagemaker.CfnCluster.ClusterAccountingDatabaseProperty:
     return _Cluster.ClusterAccountingDatabaseProperty(
         endpoint=given(database.endpoint),
         secret_arn=given(database.secret_arn),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 import aws_cdk as cdk
 from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_logs as logs
@@ -19,7 +19,7 @@ from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.network import LOCKED, Egress, Network, NetworkModel, fabric_model
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.network import Subnet
-from hyperpod_constructs.planning.addresses import ZoneBlocks, blocks
+from hyperpod_constructs.planning.addresses import ZoneBlocks, blocks, database_blocks
 
 _SERVICE: Final = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 DEFAULT_CIDR: Final = "10.0.0.0/16"
@@ -93,7 +93,8 @@ class ClusterNetwork(Network):
             enable_dns_support=True,
             tags=[cdk.CfnTag(key="Name", value=id)],
         )
-        vpc_id = self._vpc.ref
+        self._cidr = cidr
+        self.vpc_id = vpc_id = self._vpc.ref
         rules = self._make_fabric(vpc_id, egress)
         default_route = self._make_way_out(vpc_id, plan[0]) if egress == "nat" else None
         self._subnets, waiting = self._make_subnets(vpc_id, plan, default_route)
@@ -109,7 +110,22 @@ class ClusterNetwork(Network):
     def reach(self, service: str) -> None:
         """Adds an interface endpoint to a closed network whose endpoints were not chosen by hand."""
         if self._adds_endpoints and self.node.try_find_child(f"Endpoint-{service}") is None:
-            self.ready.add(*self._make_endpoints(self._vpc.ref, [service]))
+            self.ready.add(*self._make_endpoints(self.vpc_id, [service]))
+
+    def database_subnets(self, zones: Sequence[str] | None = None) -> Sequence[str]:
+        """Ids of subnets for a database, without a way out of the VPC; see `Network.database_subnets`.
+
+        Their blocks are 16 addresses each, by the number of the zone, in a part of the network that nothing else has.
+        """
+        found = []
+        for zone, block in database_blocks(self._cidr, self.zones[0], zones).items():
+            name = f"Database-{zone}"
+            made = self.node.try_find_child(name) or self._make_subnet(self.vpc_id, name, zone, block)
+            found.append(cast("ec2.CfnSubnet", made))
+        for resource in (self._vpc, *found):
+            resource.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        self._vpc.apply_cross_stack_reference_strength(LOCKED)
+        return [subnet.ref for subnet in found]
 
     def _made_for(self, zone: str | None) -> Sequence[cdk.CfnResource]:
         return self._vpc, self._subnets[self.zones.index(zone) if zone else 0]
@@ -118,7 +134,7 @@ class ClusterNetwork(Network):
         return ec2.Vpc.from_vpc_attributes(
             self,
             "Imported",
-            vpc_id=self._vpc.ref,
+            vpc_id=self.vpc_id,
             vpc_cidr_block=self._vpc.cidr_block,
             availability_zones=[subnet.attr_availability_zone for subnet in self._subnets],
             private_subnet_ids=list(self._subnet_ids.values()),

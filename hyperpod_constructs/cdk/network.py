@@ -119,6 +119,7 @@ class Network(Construct):
     Attributes:
         zones: Zone ids; the first one is where clusters stand by default.
         region: Region of its stack, or a token.
+        vpc_id: Id of the VPC.
         security_group_ids: The security groups that nodes and file systems share.
         connections: For rules from and to them.
         ready: Depends on what nodes need but no property refers to: routes, endpoints, security group rules.
@@ -128,6 +129,7 @@ class Network(Construct):
 
     zones: tuple[str, ...]
     region: str
+    vpc_id: str
     security_group_ids: tuple[str, ...]
     connections: ec2.Connections
     ready: DependencyGroup
@@ -155,6 +157,17 @@ class Network(Construct):
         Args:
             service: Its short name, such as `fsx`.
         """
+
+    def database_subnets(self, zones: Sequence[str] | None = None) -> Sequence[str]:  # noqa: ARG002  # see ClusterNetwork
+        """Ids of subnets for a database, which are made when they are first asked for and kept as it is.
+
+        Args:
+            zones: Zone ids, two or more; by default that of the cluster and another one of its Region.
+
+        Raises:
+            InvalidValue: if no subnets are made here.
+        """
+        raise InvalidValue("no subnets are made in an imported network", "give subnet_ids, subnets in two zones of it")
 
     def ids(self, zone: str | None = None) -> VpcIds:
         """Subnet and security groups of a zone, for L1 properties; by default those of the first zone."""
@@ -308,7 +321,7 @@ class _ImportedNetwork(Network):
     ) -> None:
         super().__init__(scope, id)
         self.region = cdk.Stack.of(self).region
-        self._vpc_id, self._vpc_cidr, self._subnets = vpc_id, vpc_cidr, subnets
+        self.vpc_id, self._vpc_cidr, self._subnets = vpc_id, vpc_cidr, subnets
         self._subnet_ids = {subnet.subnet_id: subnet.subnet_id for subnet in subnets}
         # A subnet without a zone id is addressed by its own id.
         self.zones = tuple(subnet.zone or subnet.subnet_id for subnet in subnets)
@@ -344,7 +357,7 @@ class _ImportedNetwork(Network):
         return ec2.Vpc.from_vpc_attributes(
             self,
             _VPC,
-            vpc_id=self._vpc_id,
+            vpc_id=self.vpc_id,
             vpc_cidr_block=self._vpc_cidr,
             availability_zones=[str(zone) for zone in zones],
             private_subnet_ids=list(self._subnet_ids.values()),

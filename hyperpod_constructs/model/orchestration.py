@@ -15,23 +15,33 @@ _DATABASE_NAME = re.compile(r"[a-zA-Z0-9$_]{1,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountingDatabase:
-    """A MySQL-compatible database outside the cluster that keeps Slurm's accounting; needs Continuous provisioning.
+class ExternalDatabase:
+    """A MySQL-compatible database outside the cluster that keeps Slurm's accounting.
+
+    `hp.AccountingDatabase(...).database` is one that is made here; HyperPod itself neither makes nor manages any. It
+    needs Continuous provisioning and an AMI released after 2026-08-30, and a cluster that has it cannot go back to the
+    database on its controller. Several clusters may share one. Slurm knows them apart by their names: a new cluster
+    with a name that the database knows does not start (CLUSTER ID MISMATCH), so it needs another name, or database.
 
     Attributes:
-        endpoint: Host name, up to 255 characters.
+        endpoint: Host name, up to 255 characters; where a template is read, also the path of the database.
         secret_arn: ARN of the Secrets Manager secret with user name and password.
         port: 1 to 65535.
         name: Database, 1 to 64 letters, digits, `$` and `_`. CloudFormation and API document different defaults for it,
             so it is always written out.
+        key_arn: ARN of the customer key that encrypts the secret, which the controller is then allowed to use. No
+            property of a cluster holds it, so that readers of templates leave it out.
 
-    Source: SageMaker API, ClusterSlurmAccountingDatabase (botocore 1.44.8).
+    Source: SageMaker developer guide, sagemaker-hyperpod-external-accounting-db-slurm (seen 2026-11-30); SageMaker API,
+    ClusterSlurmAccountingDatabase (botocore 1.44.8); for the names aws-samples/sample-physical-ai-scaffolding-kit,
+    pull request 17.
     """
 
     endpoint: str | Unknown
     secret_arn: str | Unknown
     port: int | Unknown = 3306
     name: str | Unknown = "slurm_acct_db"
+    key_arn: str | Unknown | None = None
 
     def __post_init__(self) -> None:
         check_whole("accounting database port", self.port, low=1, high=65535)
@@ -54,7 +64,7 @@ class Slurm:
     """
 
     provisioning: Literal["continuous", "all-or-nothing"] = "continuous"
-    accounting: AccountingDatabase | Unknown | None = None
+    accounting: ExternalDatabase | Unknown | None = None
     strategy: Literal["Overwrite", "Managed", "Merge"] | Unknown | None = None
 
     def __post_init__(self) -> None:

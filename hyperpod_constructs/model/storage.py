@@ -361,6 +361,21 @@ class OtherFileSystem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """An RDS database of the deployment: an instance, or a cluster of instances, which holds their data.
+
+    Attributes:
+        path: Construct path.
+        retention: What happens to it on delete and on replace.
+        kms_key: Path or ARN of the customer key.
+    """
+
+    path: str
+    retention: Retention = Retention(on_delete="Snapshot")
+    kms_key: str | Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Association:
     """A data repository association as a resource of a template.
 

@@ -7,6 +7,7 @@ the zone: neither more nodes nor one more zone may change it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 
@@ -18,7 +19,7 @@ from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.tokens import UNKNOWN, is_placeholder, is_token
 
 _BLOCKS_OF_A_NETWORK = 8
-_WIDEST, _NARROWEST, _PUBLIC_PREFIX = 16, 22, 28
+_WIDEST, _NARROWEST, _SMALL_PREFIX = 16, 22, 28
 _ZONE_NUMBER = re.compile(r"-az(\d+)$")
 _EFA_ONLY = Addresses(
     count=1,
@@ -71,15 +72,19 @@ class ZoneBlocks:
         zone: Zone id.
         nodes: Private block for nodes and file systems.
         public: Small block for the NAT gateway.
+        database: Small block for databases; `None` in a /22, whose first eighth has no room for it.
     """
 
     zone: str
     nodes: str
     public: str
+    database: str | None
 
 
 def blocks(network: str, zone: str) -> ZoneBlocks:
-    """The blocks of a zone: an eighth of the network by the zone's number, a piece of the first eighth for NAT.
+    """The blocks of a zone: an eighth of the network by the zone's number, two pieces of the first eighth besides.
+
+    Of the first eighth, NAT has the first seven pieces of 16 addresses and databases the next seven, one for each zone.
 
     Args:
         network: IPv4 block of the VPC, /16 to /22.
@@ -102,10 +107,48 @@ def blocks(network: str, zone: str) -> ZoneBlocks:
             "make the network yourself and import it with hp.Network.from_attributes; a NAT gateway there takes an "
             f"address with NetworkBorderGroup {zones.border_group(zone) or 'of that zone'}",
         )
-    number = _zone_number(zone)
+    number, most = _zone_number(zone), _BLOCKS_OF_A_NETWORK - 1
     return ZoneBlocks(
-        zone=zone, nodes=_piece(whole, whole.prefixlen + 3, number), public=_piece(whole, _PUBLIC_PREFIX, number - 1)
+        zone=zone,
+        nodes=_piece(whole, whole.prefixlen + 3, number),
+        public=_piece(whole, _SMALL_PREFIX, number - 1),
+        database=_piece(whole, _SMALL_PREFIX, most + number - 1) if whole.prefixlen < _NARROWEST else None,
     )
+
+
+def database_blocks(network: str, zone: str, chosen: Sequence[str] | None = None) -> dict[str, str]:
+    """Blocks by zone of the subnets for a database: RDS asks for two zones even where it stands in one.
+
+    Args:
+        network: IPv4 block of the VPC, /16 to /21.
+        zone: Zone id of the cluster. The second zone is the first other one that the catalogue has of its Region.
+        chosen: Zone ids to use instead, two or more.
+
+    Raises:
+        InvalidValue: if the network has no room, a zone has no block, the zones are not different ones of one Region,
+            or no second zone is known.
+    """
+    named = [zone, _other_zone(zone)] if chosen is None else list(chosen)
+    its_regions = {zones.region_of(each) for each in named} - {None}
+    if len(named) < 2 or len(set(named)) < len(named) or len(its_regions) > 1:  # noqa: PLR2004  # what RDS asks for
+        raise InvalidValue(f"zones of a database are {named!r}", "give two or more different zone ids of one Region")
+    found = {each: blocks(network, each).database for each in named}
+    if None in found.values():
+        raise InvalidValue(f"network {network} has no room for a database", f"use /{_NARROWEST - 1} or wider")
+    return {each: str(block) for each, block in found.items()}
+
+
+def _other_zone(zone: str) -> str:
+    """The first other zone of the same Region."""
+    if is_placeholder(zone):
+        return f"{zone}-other"
+    others = [each for each in zones.known(zones.region_of(zone) or "") if each != zone]
+    if not others:
+        raise InvalidValue(
+            f"a database needs subnets in two zones, and the catalogue has no other zone beside {zone}",
+            "give hp.AccountingDatabase(zones=[...]), two zone ids of the Region",
+        )
+    return others[0]
 
 
 def _piece(network: IPv4Network, prefix: int, number: int) -> str:

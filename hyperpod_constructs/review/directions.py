@@ -33,6 +33,7 @@ _LUSTRE: Final = "FSx API, UpdateFileSystem: FileSystemTypeVersion cannot be low
 _ACCESS: Final = "EKS user guide, access entries: the authentication mode does not go back"
 _NODES: Final = "EKS user guide, managed node groups: fewer nodes than there are means that some are terminated"
 _AUTOSCALING: Final = "SageMaker API, UpdateCluster, ClusterRole (botocore 1.44.8)"
+_ACCOUNTING: Final = "SageMaker developer guide, sagemaker-hyperpod-external-accounting-db-slurm (seen 2026-11-30)"
 _KMS: Final = "KMS developer guide, enabling and disabling keys"
 _S3: Final = "S3 user guide, expiring objects; it holds for objects that are there already"
 _SERVICE: Final = "CloudFormation template reference of the type"
@@ -180,6 +181,19 @@ def _role_of_autoscaling(before: Value, base: Value) -> Update | None:
     return Update(does="open", because=because, instead=instead, source=_AUTOSCALING)
 
 
+def _accounting_moves(before: Value, after: Value) -> Update | None:
+    """A way from the controller to a database outside, which has no way back."""
+    if isinstance(before, dict) and after is None:
+        because = "a cluster with an external accounting database cannot go back to the one on its controller"
+        instead = "keep the database, and whatever it stands in; a new cluster can do without"
+        return Update(does="refused", because=because, instead=instead, source=_ACCOUNTING)
+    if before is None and isinstance(after, dict):
+        because = "the cluster cannot go back, and no page says that the history on the controller moves along"
+        instead = "dump the database on the controller first, and do it while no job runs"
+        return Update(does="open", because=because, instead=instead, source=_ACCOUNTING)
+    return None
+
+
 def _key_disabled(before: Value, after: Value) -> Update | None:
     old, new = _flag(before, absent=True), _flag(after, absent=True)
     if old is False or new is True:
@@ -308,6 +322,7 @@ _JUDGES: Final[Mapping[tuple[str, str], Judge]] = {
     ("AWS::EKS::Nodegroup", "ScalingConfig.DesiredSize"): _fewer_nodes,
     ("AWS::EKS::Nodegroup", "ScalingConfig.MaxSize"): _fewer_nodes,
     ("AWS::KMS::Key", "Enabled"): _key_disabled,
+    ("AWS::SageMaker::Cluster", "Orchestrator.Slurm.AccountingDatabase"): _accounting_moves,
     ("AWS::Logs::LogGroup", "RetentionInDays"): _less("events that are older", absent=math.inf, source=_LOGS),
     ("AWS::ECR::Repository", "LifecyclePolicy"): _images_expire,
     ("AWS::ECR::Repository", "LifecyclePolicy.LifecyclePolicyText"): _images_expire,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.rules import Problem
 from hyperpod_constructs.rules._words import named
@@ -30,11 +30,11 @@ def is_all_or_nothing(cluster: Cluster) -> bool:
     return isinstance(cluster.orchestrator, Slurm) and cluster.orchestrator.provisioning == "all-or-nothing"
 
 
-def accounting_of(cluster: Cluster, group: InstanceGroup) -> AccountingDatabase | None:
+def accounting_of(cluster: Cluster, group: InstanceGroup) -> ExternalDatabase | None:
     """The accounting database of a cluster, if a group is its controller."""
     slurm = cluster.orchestrator
     database = slurm.accounting if isinstance(slurm, Slurm) and group.node_type == "Controller" else None
-    return database if isinstance(database, AccountingDatabase) else None
+    return database if isinstance(database, ExternalDatabase) else None
 
 
 def every_group(deployment: Deployment) -> Iterator[tuple[Cluster, InstanceGroup, str]]:

@@ -9,7 +9,7 @@ from typing import Final
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.storage import FileSystem, OtherFileSystem
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._groups import groups_of, place
@@ -105,7 +105,7 @@ def keys_are_of_the_region(deployment: Deployment) -> Iterator[Problem]:
 def secrets_are_of_the_region(deployment: Deployment) -> Iterator[Problem]:
     for cluster in deployment.clusters:
         database = cluster.orchestrator.accounting if isinstance(cluster.orchestrator, Slurm) else None
-        arn = database.secret_arn if isinstance(database, AccountingDatabase) else None
+        arn = database.secret_arn if isinstance(database, ExternalDatabase) else None
         its_region = _part(_SECRET, arn, "region")
         if its_region and cluster.region and its_region != cluster.region:
             yield Problem(

@@ -1,4 +1,4 @@
-"""What takes data that was to stay: the key that encrypts it, the end of its bucket, updates of the controller."""
+"""What takes data that was to stay: the key that encrypts it, the end of its bucket or database, updates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup, ScheduledUpdate
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Bucket
-from hyperpod_constructs.model.orchestration import Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.storage import FileSystem, OldLink, OtherFileSystem, Retention
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._words import all_of, named
@@ -24,6 +24,8 @@ def _encrypted(deployment: Deployment) -> Iterator[tuple[str, Retention, str | U
     file_systems: tuple[FileSystem | OtherFileSystem, ...] = (*deployment.file_systems, *deployment.other_file_systems)
     for each in file_systems:
         yield each.path, each.retention, each.kms_key
+    for database in deployment.databases:
+        yield database.path, database.retention, database.kms_key
     for bucket in deployment.buckets:
         yield bucket.path, bucket.retention, bucket.key
 
@@ -109,8 +111,34 @@ def accounting_outlives_updates(deployment: Deployment) -> Iterator[Problem]:
                 path=path,
                 message=f"{named(group)} is the controller and has {all_of(updates)}, and the cluster has no "
                 "AccountingDatabase: each update wipes the history of its jobs",
-                fix="give the cluster a database (hp.Slurm(accounting=hp.AccountingDatabase(...))), or take "
+                fix="give the cluster a database (hp.Slurm(accounting=hp.AccountingDatabase(...).database)), or take "
                 f"{all_of(updates)} out of this group",
+            )
+
+
+@rule(
+    "HP3059",
+    Severity.WARNING,
+    title="Accounting database goes with its stack or is replaced by an empty one",
+    because="history, accounts and limits of Slurm are in it, and it is to outlive clusters; CloudFormation keeps a "
+    "snapshot of a deleted database by itself, and nothing of a replaced one",
+    source="CloudFormation user guide, DeletionPolicy and UpdateReplacePolicy",
+)
+def accounting_outlives_its_stack(deployment: Deployment) -> Iterator[Problem]:
+    slurm = [each.orchestrator for each in deployment.clusters if isinstance(each.orchestrator, Slurm)]
+    used = {each.accounting.endpoint for each in slurm if isinstance(each.accounting, ExternalDatabase)}
+    for database in deployment.databases:
+        policies = {
+            "DeletionPolicy": database.retention.on_delete,
+            "UpdateReplacePolicy": database.retention.on_replace,
+        }
+        deleting = [name for name, policy in policies.items() if policy == "Delete"]
+        if database.path in used and deleting:
+            what = f"{all_of(deleting)} of this accounting database {'is' if len(deleting) == 1 else 'are'} Delete"
+            yield Problem(
+                path=database.path,
+                message=f"{what}: history, accounts and limits go with it",
+                fix=f"{_RETAIN}, or Snapshot {_IN_CDK}",
             )
 
 

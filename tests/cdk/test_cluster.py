@@ -32,7 +32,7 @@ def groups(**compute: Any) -> list[hp.InstanceGroup]:
 
 
 def accounted(secret_arn: str) -> hp.Slurm:
-    return hp.Slurm(accounting=hp.AccountingDatabase(endpoint="db", secret_arn=secret_arn))
+    return hp.Slurm(accounting=hp.ExternalDatabase(endpoint="db", secret_arn=secret_arn))
 
 
 def cluster(stack: cdk.Stack, network: Any, **options: Any) -> hp.Cluster:
@@ -200,7 +200,7 @@ class TestCluster:
         self, stack: cdk.Stack, network: hp.Network
     ) -> None:
         secret = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
-        database = hp.AccountingDatabase(endpoint="db.example.internal", secret_arn=secret)
+        database = hp.ExternalDatabase(endpoint="db.example.internal", secret_arn=secret)
         cluster(stack, network, slurm=hp.Slurm(accounting=database))
         assert properties(stack)["Orchestrator"]["Slurm"]["AccountingDatabase"] == {
             "Endpoint": "db.example.internal",
@@ -299,7 +299,7 @@ class TestArguments:
             ({"lifecycle": "./scripts"}, "use hp.LifecycleScripts or a dictionary"),
             ({"lifecycle": {"gpu": hp.LifecycleScripts.ami_only()}}, "lifecycle names gpu"),
             ({"slurm": {}}, "slurm is {}, a dict; use hp.Slurm"),
-            ({"slurm": hp.Slurm(accounting="db")}, "accounting is 'db', a str; use hp.AccountingDatabase"),  # type: ignore[arg-type]  # the point
+            ({"slurm": hp.Slurm(accounting="db")}, "accounting is 'db', a str; use hp.ExternalDatabase or the"),  # type: ignore[arg-type]  # the point
             ({"recovery": "auto"}, "recovery is 'auto', a str; use 'Automatic' or 'None'"),
             ({"recovery": None}, "recovery is None; use 'Automatic' or 'None'"),
             ({"roles": {"cpu": "arn:aws:iam::111122223333:role/mine"}}, "from_role_arn"),
@@ -542,7 +542,7 @@ class TestTokensEverywhere:
             volumes=[hp.NodeVolume(size_gib=number["Size"], kms_key=text["Key"])],
             capacity=hp.TrainingPlan.unchecked(text["Plan"]),
         )
-        database = hp.AccountingDatabase(
+        database = hp.ExternalDatabase(
             endpoint=cdk.Fn.import_value("Db"), secret_arn=text["Secret"], port=number["Port"]
         )
         cluster(
@@ -575,7 +575,7 @@ class TestLookups:
         on_plan = hp.InstanceGroup.compute(
             "p5", "ml.p5.48xlarge", count=1, capacity=hp.TrainingPlan.unchecked(asked("plan"))
         )
-        database = hp.AccountingDatabase(endpoint=asked("database"), secret_arn=asked("secret"), name=asked("name"))
+        database = hp.ExternalDatabase(endpoint=asked("database"), secret_arn=asked("secret"), name=asked("name"))
         cluster(
             stack,
             network,

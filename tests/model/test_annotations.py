@@ -67,7 +67,7 @@ class TestCheckFields:
         check_fields("group 'p5': ", right)
 
     def test_true_is_no_number(self) -> None:
-        database = hp.AccountingDatabase(endpoint="db", secret_arn=True)  # type: ignore[arg-type]  # the point
+        database = hp.ExternalDatabase(endpoint="db", secret_arn=True)  # type: ignore[arg-type]  # the point
         with pytest.raises(hp.InvalidValue, match=r"accounting\.secret_arn is True, a bool; use text"):
             check_fields("slurm: ", hp.Slurm(accounting=database))
 

@@ -22,7 +22,7 @@ from hyperpod_constructs.model.capacity import (
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.network import VpcPlacement
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
+from hyperpod_constructs.model.orchestration import Eks, ExternalDatabase, Slurm
 from hyperpod_constructs.model.storage import NodeVolume
 from hyperpod_constructs.model.template import schema
 from hyperpod_constructs.tokens import UNKNOWN
@@ -347,9 +347,18 @@ class TestOrchestrator:
     def test_has_a_database_whose_default_name_is_not_known(self, cluster_of: Any) -> None:
         database = {"Endpoint": "db.example.com", "SecretArn": SECRET}
         read = cluster_of({"Orchestrator": {"Slurm": {"AccountingDatabase": database}}})
-        assert read.clusters[0].orchestrator.accounting == AccountingDatabase(
+        assert read.clusters[0].orchestrator.accounting == ExternalDatabase(
             endpoint="db.example.com", secret_arn=SECRET, name=UNKNOWN
         )
+
+    def test_has_a_database_of_the_same_template(self, cluster_of: Any) -> None:
+        database = {"Endpoint": {"Fn::GetAtt": "Db.Endpoint.Address"}, "SecretArn": SECRET, "Name": "a"}
+        read = cluster_of(
+            {"Orchestrator": {"Slurm": {"AccountingDatabase": database}}}, Db={"Type": "AWS::RDS::DBInstance"}
+        )
+        assert read.clusters[0].orchestrator.accounting.endpoint == read.databases[0].path
+        assert read.databases[0].retention.on_delete == "Snapshot"
+        assert read.databases[0].retention.on_replace == "Delete"
 
 
 class TestACluster:

@@ -258,13 +258,13 @@ class TestTextWhereAListIsWanted:
             hp.Lustre(capacity_gib=1200, efa="yes")  # type: ignore[arg-type]  # the point
 
 
-class TestAccountingDatabase:
+class TestExternalDatabase:
     @pytest.mark.parametrize(
         ("wrong", "message"), [({"port": 0}, "use 1 to 65,535"), ({"name": "slurm-db"}, "letters, digits, \\$ and _")]
     )
     def test_refuses_what_can_never_be_right(self, wrong: dict[str, Any], message: str) -> None:
         with pytest.raises(hp.InvalidValue, match=message):
-            hp.AccountingDatabase(**{"endpoint": "db", "secret_arn": "arn", **wrong})
+            hp.ExternalDatabase(**{"endpoint": "db", "secret_arn": "arn", **wrong})
 
 
 class TestBudget:

@@ -12,7 +12,7 @@ from hyperpod_constructs.catalog.instances import Addresses, InstanceType
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.orchestration import Eks, Slurm
-from hyperpod_constructs.planning.addresses import blocks, of_group, per_node
+from hyperpod_constructs.planning.addresses import blocks, database_blocks, of_group, per_node
 from hyperpod_constructs.tokens import UNKNOWN
 
 EKS = Eks(cluster="Kubernetes")
@@ -102,7 +102,8 @@ class TestBlocks:
     def test_never_overlap_and_lie_in_the_network(self, prefix: int) -> None:
         network = IPv4Network(f"10.0.0.0/{prefix}")
         each = [blocks(str(network), zone) for zone in ZONES]
-        parts = [IPv4Network(block) for zone in each for block in (zone.nodes, zone.public)]
+        parts = [IPv4Network(block) for zone in each for block in (zone.nodes, zone.public, zone.database) if block]
+        assert len(parts) == (21 if prefix < 22 else 14)
         assert all(part.subnet_of(network) for part in parts)
         assert not any(one.overlaps(other) for one in parts for other in parts if one is not other)
 
@@ -138,3 +139,30 @@ class TestBlocks:
 
     def test_of_a_zone_that_is_yet_to_be_looked_up_are_the_last_ones(self) -> None:
         assert blocks("10.0.0.0/16", "dummy-value-for-/zone").nodes == blocks("10.0.0.0/16", "usw2-az7").nodes
+
+
+class TestDatabaseBlocks:
+    def test_are_those_of_the_zone_and_of_the_first_other_one_of_its_region(self) -> None:
+        assert database_blocks("10.0.0.0/16", "usw2-az2") == {"usw2-az2": "10.0.0.128/28", "usw2-az1": "10.0.0.112/28"}
+        assert list(database_blocks("10.0.0.0/16", "usw2-az1")) == ["usw2-az1", "usw2-az2"]
+        assert list(database_blocks("10.0.0.0/16", "usw1-az3")) == ["usw1-az3", "usw1-az1"]
+
+    def test_are_those_of_the_zones_that_are_asked_for(self) -> None:
+        assert list(database_blocks("10.0.0.0/21", "usw2-az2", ["usw2-az4", "usw2-az3"])) == ["usw2-az4", "usw2-az3"]
+
+    def test_are_not_guessed_where_the_catalogue_has_no_other_zone(self) -> None:
+        with pytest.raises(InvalidValue, match=r"no other zone beside usgw1-az1; give hp\.AccountingDatabase\(zones="):
+            database_blocks("10.0.0.0/16", "usgw1-az1")
+        assert database_blocks("10.0.0.0/16", "usgw1-az1", ["usgw1-az1", "usgw1-az2"])
+
+    def test_of_a_zone_that_is_yet_to_be_looked_up_are_any_two(self) -> None:
+        assert len(database_blocks("10.0.0.0/16", "dummy-value-for-/zone")) == 2
+
+    @pytest.mark.parametrize("chosen", [[], ["usw2-az2"], ["usw2-az2", "usw2-az2"], ["usw2-az2", "use1-az1"]])
+    def test_refuse_what_is_no_choice_of_zones(self, chosen: list[str]) -> None:
+        with pytest.raises(InvalidValue, match="give two or more different zone ids of one Region"):
+            database_blocks("10.0.0.0/16", "usw2-az2", chosen)
+
+    def test_refuse_a_network_without_room(self) -> None:
+        with pytest.raises(InvalidValue, match="/22 has no room for a database; use /21 or wider"):
+            database_blocks("10.0.0.0/22", "usw2-az2")

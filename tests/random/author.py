@@ -313,7 +313,7 @@ class Author:
         options = self.options(
             {
                 "provisioning": (3, lambda: self.field(("continuous", "all-or-nothing"), ("Continuous",))),
-                "accounting": (3, lambda: self.field(Call("AccountingDatabase", (), database))),
+                "accounting": (3, lambda: self.field(Call("ExternalDatabase", (), database))),
             }
         )
         if self.makes_mistakes and self.sometimes(6):

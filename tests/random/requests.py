@@ -18,7 +18,7 @@ from hyperpod_constructs.model.capacity import (
 )
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.lifecycle import Lifecycle
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.storage import Mount, NodeVolume
 
 ROLE = "arn:aws:iam::111122223333:role/nodes"
@@ -139,7 +139,7 @@ def _orchestrator(slurm: Slurm) -> dict[str, Any]:
             AccountingDatabase=_given(
                 Endpoint=database.endpoint, SecretArn=database.secret_arn, Port=database.port, Name=database.name
             )
-            if isinstance(database, AccountingDatabase)
+            if isinstance(database, ExternalDatabase)
             else None,
         )
     }

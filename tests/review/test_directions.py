@@ -14,6 +14,7 @@ from hyperpod_constructs.cloudformation.values import Reference, Value
 from hyperpod_constructs.review import changes, directions
 from hyperpod_constructs.review.comparison import Comparison
 from hyperpod_constructs.tokens import UNKNOWN
+from tests.review.two_templates import compared
 
 ON: Final = True
 OFF: Final = False
@@ -310,6 +311,29 @@ class TestTheRoleOfAutoscaling:
         assert self.of(UNKNOWN) == "open"
         assert self.of("Enable", before=None) is None
         assert said(CLUSTER, "ClusterRole", "arn:a", "arn:b") == "open"
+
+
+class TestAnAccountingDatabase:
+    PATH: Final = "Orchestrator.Slurm.AccountingDatabase"
+    GIVEN: Final[dict[str, Value]] = {"Endpoint": "db.example.com", "SecretArn": "arn:a"}
+
+    def test_cannot_be_taken_away_from_a_cluster(self) -> None:
+        assert said(CLUSTER, self.PATH, self.GIVEN, None) == "refused"
+        assert "cannot go back" in because(CLUSTER, self.PATH, self.GIVEN, None)
+        assert said(CLUSTER, self.PATH, self.GIVEN, UNKNOWN) is None
+        assert said(CLUSTER, self.PATH, UNKNOWN, None) is None
+
+    def test_is_a_way_without_return(self) -> None:
+        assert said(CLUSTER, self.PATH, None, self.GIVEN) == "open"
+        assert "cannot go back" in because(CLUSTER, self.PATH, None, self.GIVEN)
+
+    @pytest.mark.parametrize("name", ["Slurm", "AccountingDatabase"])
+    def test_is_missed_in_a_review_that_loses_it(self, tmp_path: Path, name: str) -> None:
+        slurm = {"AccountingDatabase": self.GIVEN, **({"SlurmConfigStrategy": "Merge"} if name != "Slurm" else {})}
+        left = {key: value for key, value in slurm.items() if key != "AccountingDatabase"}
+        base, head = ({"Type": CLUSTER, "Properties": {"Orchestrator": {"Slurm": each}}} for each in (slurm, left))
+        (change,) = changes.of(compared(tmp_path, {"Train": base}, {"Train": head}))
+        assert (change.impact.value, change.property_name) == ("refused", self.PATH)
 
 
 def test_reach_the_table_of_a_review(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.model.identity import Key, Secret
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import cluster, compute, controller, deployment, told
 from tests.rules.roles import IN_VPC, role, statement
@@ -20,7 +20,7 @@ class TestControllersDecryptTheDatabaseSecret:
     def of(
         self, *statements: Any, key: Any = "Key", named: Any = "Secret", readers: Any = (), **fields: Any
     ) -> list[str]:
-        slurm = Slurm(accounting=AccountingDatabase(endpoint="db.example.com", secret_arn=named))
+        slurm = Slurm(accounting=ExternalDatabase(endpoint="db.example.com", secret_arn=named))
         groups = (controller(execution_role="Role"), compute(execution_role="Role"))
         its = role(statements=(*IN_VPC, *statements), **fields)
         return told(
@@ -42,7 +42,7 @@ class TestControllersDecryptTheDatabaseSecret:
         ]
 
     def test_one_role_of_two_clusters_is_told_once(self) -> None:
-        slurm = Slurm(accounting=AccountingDatabase(endpoint="db.example.com", secret_arn="Secret"))
+        slurm = Slurm(accounting=ExternalDatabase(endpoint="db.example.com", secret_arn="Secret"))
         two = [cluster(groups=(controller(execution_role="Role"),), orchestrator=slurm, path=path) for path in "AB"]
         its = role(statements=(*IN_VPC, READ))
         judged = deployment(*two, roles=(its,), secrets=(Secret(path="Secret", key="Key"),))

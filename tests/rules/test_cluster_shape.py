@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from hyperpod_constructs.model.capacity import InstanceGroup
-from hyperpod_constructs.model.orchestration import AccountingDatabase
+from hyperpod_constructs.model.orchestration import ExternalDatabase
 from hyperpod_constructs.model.storage import Mount
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import (
@@ -20,7 +20,7 @@ from tests.rules.builders import (
     told,
 )
 
-DATABASE = AccountingDatabase(endpoint="db.example.com", secret_arn=UNKNOWN)
+DATABASE = ExternalDatabase(endpoint="db.example.com", secret_arn=UNKNOWN)
 LUSTRE = Mount(kind="lustre", file_system="Data")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.lifecycle import Bucket
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.model.storage import NodeVolume, OtherFileSystem
 from hyperpod_constructs.tokens import UNKNOWN
@@ -100,7 +100,7 @@ class TestKeysAreOfTheRegion:
 
 class TestSecretsAreOfTheRegion:
     def of(self, secret: Any, **fields: Any) -> list[str]:
-        slurm = Slurm(accounting=AccountingDatabase(endpoint="db.example.com", secret_arn=secret))
+        slurm = Slurm(accounting=ExternalDatabase(endpoint="db.example.com", secret_arn=secret))
         return told("HP7022", deployment(cluster(orchestrator=slurm, **fields)))
 
     def secret(self, region: str) -> str:

@@ -10,8 +10,8 @@ from hyperpod_constructs.model.capacity import AutoPatch, ScheduledUpdate
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.identity import Key
 from hyperpod_constructs.model.lifecycle import Bucket
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
-from hyperpod_constructs.model.storage import DataRepository, OldLink, OtherFileSystem, Retention
+from hyperpod_constructs.model.orchestration import Eks, ExternalDatabase, Slurm
+from hyperpod_constructs.model.storage import Database, DataRepository, OldLink, OtherFileSystem, Retention
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import cluster, compute, controller, deployment, told
 from tests.rules.file_systems import file_system
@@ -43,11 +43,12 @@ class TestKeysStayWithKeptData:
             file_systems=(file_system(kms_key="Key"),),
             other_file_systems=(OtherFileSystem(path="Home", kind="OPENZFS", kms_key="Key", retention=KEPT),),
             buckets=(Bucket(path="Checkpoints", name="b", key="Key", retention=KEPT),),
+            databases=(Database(path="Accounting", kms_key="Key", retention=KEPT),),
         )
         assert told("HP3056", judged) == [
             (
-                "HP3056 Scratch, Home and Checkpoints stay when the stack is deleted, and this key, which encrypts "
-                f"them, is scheduled for deletion | {FIX}"
+                "HP3056 Scratch, Home, Accounting and Checkpoints stay when the stack is deleted, and this key, which "
+                f"encrypts them, is scheduled for deletion | {FIX}"
             )
         ]
 
@@ -111,9 +112,35 @@ class TestBucketsOfDataAreKept:
         assert self.of(holds_data=UNKNOWN, name=UNKNOWN) == []
 
 
+class TestAccountingOutlivesItsStack:
+    def of(self, endpoint: Any = "Accounting", **policies: Any) -> list[str]:
+        slurm = Slurm(accounting=ExternalDatabase(endpoint=endpoint, secret_arn=UNKNOWN))
+        database = Database(path="Accounting", retention=Retention(**policies))
+        return told("HP3059", deployment(cluster(orchestrator=slurm), databases=(database,)))
+
+    def test_a_database_that_is_deleted_or_replaced_takes_the_accounting_along(self) -> None:
+        assert self.of() == [
+            (
+                "HP3059 DeletionPolicy and UpdateReplacePolicy of this accounting database are Delete: history, "
+                "accounts and limits go with it | write DeletionPolicy: Retain and UpdateReplacePolicy: Retain, or "
+                "Snapshot (CDK: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)"
+            )
+        ]
+        (found,) = self.of(on_delete="Snapshot")
+        assert found.startswith("HP3059 UpdateReplacePolicy of this accounting database is Delete: history")
+
+    @pytest.mark.parametrize("policy", ["Retain", "Snapshot", UNKNOWN])
+    def test_is_silent_on_one_that_stays(self, policy: Any) -> None:
+        assert self.of(on_delete=policy, on_replace=policy) == []
+
+    @pytest.mark.parametrize("endpoint", ["db.example.com", UNKNOWN])
+    def test_is_silent_on_databases_of_something_else(self, endpoint: Any) -> None:
+        assert self.of(endpoint) == []
+
+
 class TestAccountingOutlivesUpdates:
     SCHEDULE = ScheduledUpdate(schedule="cron(0 3 ? * SUN *)")
-    DATABASE = AccountingDatabase(endpoint="db.example.com", secret_arn=UNKNOWN)
+    DATABASE = ExternalDatabase(endpoint="db.example.com", secret_arn=UNKNOWN)
 
     def of(self, orchestrator: Any = Slurm(), **fields: Any) -> list[str]:  # noqa: B008  # frozen
         return told("HP3058", deployment(cluster(groups=(controller(**fields),), orchestrator=orchestrator)))
@@ -123,7 +150,7 @@ class TestAccountingOutlivesUpdates:
             (
                 "HP3058 group 'controller' is the controller and has ScheduledUpdateConfig (scheduled_update=), and "
                 "the cluster has no AccountingDatabase: each update wipes the history of its jobs | give the cluster a "
-                "database (hp.Slurm(accounting=hp.AccountingDatabase(...))), or take ScheduledUpdateConfig "
+                "database (hp.Slurm(accounting=hp.AccountingDatabase(...).database)), or take ScheduledUpdateConfig "
                 "(scheduled_update=) out of this group"
             )
         ]

@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.kubernetes import AutoScaling, KubernetesConfig, TieredStorage
-from hyperpod_constructs.model.orchestration import AccountingDatabase
+from hyperpod_constructs.model.orchestration import ExternalDatabase
 from hyperpod_constructs.model.storage import Mount
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
@@ -25,7 +25,7 @@ from tests.rules.builders import (
     told,
 )
 
-DATABASE = AccountingDatabase(endpoint="db.example.com", secret_arn=UNKNOWN)
+DATABASE = ExternalDatabase(endpoint="db.example.com", secret_arn=UNKNOWN)
 LUSTRE = Mount(kind="lustre", file_system="Data")
 
 

@@ -75,6 +75,7 @@ def decode(assembly: Assembly, region: str | None = None) -> Deployment:
         ),
         file_systems=storage.file_systems(resources, associations, region),
         other_file_systems=storage.other_file_systems(resources, region),
+        databases=storage.databases(resources),
         associations=associations,
         subnets=(*subnets, *_imported(resources, {subnet.path for subnet in subnets})),
         security_groups=network.security_groups(resources),

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Final
 
 from hyperpod_constructs.model._reading import Fields, Node, optional, otherwise, required
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Eks, Slurm
+from hyperpod_constructs.model.orchestration import Eks, ExternalDatabase, Slurm
 from hyperpod_constructs.model.template.arns import arn_of
+from hyperpod_constructs.model.template.storage import owner_of
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 
@@ -38,12 +39,17 @@ def _chosen(node: Node) -> Slurm | Eks | Unknown | None:
     return eks.optional(lambda given: given.build(Eks, _EKS))
 
 
-def _accounting(node: Node) -> AccountingDatabase:
-    return node.build(AccountingDatabase, _ACCOUNTING)
+def _host(node: Node) -> str | Unknown | None:
+    """A host name, or the path of the database that has it."""
+    return owner_of(node, "Endpoint.Address")
+
+
+def _accounting(node: Node) -> ExternalDatabase:
+    return node.build(ExternalDatabase, _ACCOUNTING)
 
 
 _ACCOUNTING: Final[Fields] = {
-    "endpoint": ("Endpoint", required(Node.text)),
+    "endpoint": ("Endpoint", required(_host)),
     "secret_arn": ("SecretArn", required(Node.path)),
     "port": ("Port", otherwise(Node.whole, default=3306)),
     # CloudFormation and the API document different defaults.

@@ -11,12 +11,14 @@ from hyperpod_constructs.cloudformation.values import Reference, Text, joined, p
 from hyperpod_constructs.model._reading import Fields, Node, each, every, optional, otherwise, required, weak
 from hyperpod_constructs.model.storage import (
     Association,
+    Database,
     DataRepository,
     FileSystem,
     Logs,
     Lustre,
     OldLink,
     OtherFileSystem,
+    Retention,
 )
 from hyperpod_constructs.model.template.resources import Found, Resources
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
@@ -56,6 +58,21 @@ def other_file_systems(resources: Resources, region: str | None) -> tuple[OtherF
         for found in resources.of(_TYPE)
         if isinstance(kind := _kind(found), str) and kind in _OTHER_KINDS
     )
+
+
+def databases(resources: Resources) -> tuple[Database, ...]:
+    """The RDS databases of an assembly; an instance of a cluster holds no data of its own."""
+    alone = (each for each in resources.of("AWS::RDS::DBInstance") if not each.properties["DBClusterIdentifier"].given)
+    return tuple(
+        Database(path=found.path, retention=_of_database(found), kms_key=found.properties["KmsKeyId"].path())
+        for found in (*alone, *resources.of("AWS::RDS::DBCluster"))
+    )
+
+
+def _of_database(found: Found) -> Retention:
+    """The policies of a database, of which a snapshot is kept on delete where the template says nothing."""
+    said = found.resource.deletion_policy is not None
+    return found.retention if said else replace(found.retention, on_delete="Snapshot")
 
 
 def associations(resources: Resources, region: str | None) -> tuple[Association, ...]:
