@@ -46,6 +46,7 @@ tests: setup
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
 proof: setup ## run tests/proof: what takes minutes or needs servers on this machine
+	@tools/debian.sh
 	@$(PYTHON3) tools/setup.py --proof
 	@find tests/proof -name 'test_*.py' 2>/dev/null | grep -q . || { echo 'make proof: no test in tests/proof' >&2; exit 1; }
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) tests/proof

@@ -18,6 +18,7 @@ hp.SlurmTraining(
         hp.InstanceGroup.controller("ml.m5.xlarge"),
         hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1),
     ],
+    lifecycle=hp.LifecycleScripts.ami_only(),
     termination_protection=False,
 )
 

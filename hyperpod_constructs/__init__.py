@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.blueprints.foundation import Foundation as Foundation
     from hyperpod_constructs.blueprints.slurm import SlurmTraining as SlurmTraining
     from hyperpod_constructs.catalog.instances import InstanceType as InstanceType
+    from hyperpod_constructs.cdk.accounting import AccountingDatabase as AccountingDatabase
     from hyperpod_constructs.cdk.budget import ClusterBudget as ClusterBudget
     from hyperpod_constructs.cdk.cluster import Cluster as Cluster
     from hyperpod_constructs.cdk.cluster_network import ClusterNetwork as ClusterNetwork
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         UnreadableTemplate as UnreadableTemplate,
     )
     from hyperpod_constructs.findings import Finding as Finding, Severity as Severity
+    from hyperpod_constructs.model import steps as steps
     from hyperpod_constructs.model.budget import Budget as Budget
     from hyperpod_constructs.model.capacity import (
         AutoPatch as AutoPatch,
@@ -47,8 +49,10 @@ if TYPE_CHECKING:
         Spot as Spot,
         TrainingPlan as TrainingPlan,
     )
+    from hyperpod_constructs.model.governance import TaskGovernance as TaskGovernance, Team as Team
     from hyperpod_constructs.model.kubernetes import KubernetesConfig as KubernetesConfig, Taint as Taint
-    from hyperpod_constructs.model.orchestration import AccountingDatabase as AccountingDatabase, Slurm as Slurm
+    from hyperpod_constructs.model.orchestration import ExternalDatabase as ExternalDatabase, Slurm as Slurm
+    from hyperpod_constructs.model.people import Group as Group, People as People, User as User
     from hyperpod_constructs.model.storage import (
         DataRepository as DataRepository,
         Lustre as Lustre,
@@ -61,6 +65,7 @@ _MODULES = {
     "blueprints.foundation": ("Foundation",),
     "blueprints.slurm": ("SlurmTraining",),
     "catalog.instances": ("InstanceType",),
+    "cdk.accounting": ("AccountingDatabase",),
     "cdk.budget": ("ClusterBudget",),
     "cdk.cluster": ("Cluster",),
     "cdk.lifecycle": ("LifecycleScripts",),
@@ -78,6 +83,7 @@ _MODULES = {
         "UnreadableTemplate",
     ),
     "findings": ("Finding", "Severity"),
+    "model": ("steps",),
     "model.budget": ("Budget",),
     "model.capacity": (
         "AutoPatch",
@@ -89,8 +95,10 @@ _MODULES = {
         "Spot",
         "TrainingPlan",
     ),
+    "model.governance": ("TaskGovernance", "Team"),
     "model.kubernetes": ("KubernetesConfig", "Taint"),
-    "model.orchestration": ("AccountingDatabase", "Slurm"),
+    "model.orchestration": ("ExternalDatabase", "Slurm"),
+    "model.people": ("Group", "People", "User"),
     "model.storage": ("DataRepository", "Lustre", "Mount", "NodeVolume", "OpenZfs"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
@@ -104,7 +112,8 @@ if not TYPE_CHECKING:
         """The public name, imported from its home on first use."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        home = importlib.import_module(f"{__name__}.{_HOMES[name]}")
+        value = getattr(home, name, None) or importlib.import_module(f"{home.__name__}.{name}")
         globals()[name] = value
         return value
 

@@ -34,7 +34,10 @@ THIRD_PARTY_BY_RING = {
     "account": {"yaml"},
     "account/gateway": {"boto3", "botocore"},
     "cli": {"yaml"},
-    "assets": {"boto3", "botocore"},  # code that runs on nodes and in a Lambda function, never imported by us
+    # What runs on nodes and is never imported by us: the standard library, and PyTorch where a job finds it.
+    "assets": set(),
+    "assets/launch": {"torch"},
+    "assets/lifecycle": {"hyperpod_node"},
 }
 
 

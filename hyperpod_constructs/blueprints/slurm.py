@@ -12,27 +12,32 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs.blueprints.budget import BudgetStack, monthly_limit
-from hyperpod_constructs.blueprints.foundation import NETWORK, STORAGE, Foundation
+from hyperpod_constructs.blueprints.foundation import ACCOUNTING, NETWORK, STORAGE, Foundation
 from hyperpod_constructs.blueprints.nag import acknowledge_nag
 from hyperpod_constructs.blueprints.outputs import add_outputs
 from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._arguments import check_emails, checked
 from hyperpod_constructs.cdk._cluster_model import NodeRecovery, Scripts, cluster_model
+from hyperpod_constructs.cdk.accounting import AccountingDatabase
 from hyperpod_constructs.cdk.cluster import Cluster
-from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, network_model
+from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, ClusterNetwork, network_model
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
 from hyperpod_constructs.cdk.network import Egress, Network, NetworkModel
 from hyperpod_constructs.cdk.observability import ClusterNotices
-from hyperpod_constructs.cdk.storage import IFileSystem, file_system_model
+from hyperpod_constructs.cdk.storage import KEPT, IFileSystem, file_system_model
 from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model import steps
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup
 from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.deployment import Deployment
-from hyperpod_constructs.model.orchestration import Slurm
-from hyperpod_constructs.model.storage import DataRepository, Lustre
-from hyperpod_constructs.tokens import known
+from hyperpod_constructs.model.governance import TaskGovernance
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
+from hyperpod_constructs.model.people import People
+from hyperpod_constructs.model.storage import Database, DataRepository, Lustre
+from hyperpod_constructs.planning.addresses import database_blocks
+from hyperpod_constructs.tokens import UNKNOWN, known
 
 MOUNT_POINT: Final = "/fsx"
 """Where nodes mount the file system: the service's own default."""
@@ -46,6 +51,8 @@ class _ClusterFields(TypedDict):
     groups: Sequence[InstanceGroup]
     slurm: Slurm
     lifecycle: Scripts
+    people: People | None
+    governance: TaskGovernance | None
     recovery: NodeRecovery
     tags: Mapping[str, str] | None
     account: str | None
@@ -55,9 +62,9 @@ class _ClusterFields(TypedDict):
 class SlurmTraining(cdk.Stack):
     """A Slurm cluster with its foundation and a budget, as up to three stacks.
 
-    `<id>-Foundation` holds network, file system and alert topic, `<id>` the cluster and its roles, `<id>-Budget` the
-    budget: a budget that is refused never rolls back a cluster, and a cluster that fails leaves the foundation.
-    Everything is checked before the first stack is made.
+    `<id>-Foundation` holds network, file system, accounting database and alert topic, `<id>` the cluster and its roles,
+    `<id>-Budget` the budget: a budget that is refused never rolls back a cluster, and a cluster that fails leaves the
+    foundation. Everything is checked before the first stack is made.
 
     Args:
         scope: The app or a stage.
@@ -75,14 +82,20 @@ class SlurmTraining(cdk.Stack):
         egress: `nat`, the default, or `closed`, see `ClusterNetwork`.
         endpoints: Interface endpoints of the new network.
         slurm: How Slurm is run.
-        lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to none: HyperPod's own
-            provisioning.
+        accounting: Where Slurm's accounting is kept: `True` makes an `AccountingDatabase` in the foundation, billed
+            by the hour; a database of yours is used; `False` leaves it on the controller. Defaults to `True` where
+            `governance` has teams, whose accounts and limits would die with the controller, and the network has room
+            for it. A cluster that has a database cannot go back to its controller's.
+        lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to `hp.steps.defaults()`
+            after HyperPod's own provisioning; `hp.LifecycleScripts.ami_only()` runs none.
+        people: Who works on the cluster: users, groups and keys. A change reaches running nodes within minutes.
+        governance: How teams share it: Slurm accounts, fair shares and limits.
         recovery: Whether faulty nodes are replaced.
         roles: Roles of your own by group name.
         permissions_boundary: Boundary of the roles that are made.
         tags: Tags of everything.
-        generation: Raise it to create the cluster again under a new name, for example on the same accounting database,
-            which refuses a second cluster of the same name.
+        generation: Raise it to create the cluster again under a new name: on the same accounting database a second
+            cluster of the same name does not start (CLUSTER ID MISMATCH).
         termination_protection: Whether the foundation refuses to be deleted.
         acknowledge: Rule ids and reasons of findings that are accepted.
 
@@ -113,7 +126,10 @@ class SlurmTraining(cdk.Stack):
         egress: Egress | None = None,
         endpoints: Sequence[str] | None = None,
         slurm: Slurm | None = None,
+        accounting: bool | AccountingDatabase | ExternalDatabase | None = None,
         lifecycle: Scripts | None = None,
+        people: People | None = None,
+        governance: TaskGovernance | None = None,
         recovery: NodeRecovery = "Automatic",
         roles: Mapping[str, iam.IRole] | None = None,
         permissions_boundary: iam.IManagedPolicy | None = None,
@@ -130,17 +146,32 @@ class SlurmTraining(cdk.Stack):
         groups = [_with_health_checks(group) for group in groups]
         zones = _zones(zone, groups)
         slurm = Slurm() if slurm is None else slurm
-        lifecycle = LifecycleScripts.ami_only() if lifecycle is None else lifecycle
+        if lifecycle is None:
+            lifecycle = _default_steps(people, governance, shared=storage is not None)
         lustre, existing = _storage(storage)
+        makes_accounting = (
+            accounting is True
+            if accounting is not None or slurm.accounting is not None
+            else _wants_accounting(governance, network, cidr or DEFAULT_CIDR, zone)
+        )
+        given_database = None if isinstance(accounting, bool) else accounting
+        slurm = _with_accounting(slurm, given_database, is_made=makes_accounting)
         for given, has_effect, message in (
             (repositories, lustre, "repositories need storage=hp.Lustre(...), a file system to make"),
             (cidr, not network, "cidr has no effect beside network, which has its own"),
             (egress, not network, "egress has no effect beside network, which has its own"),
             (endpoints, not network, "endpoints have no effect beside network, which has its own"),
             (budget, alerts, "a budget needs alerts, somebody to tell"),
+            (
+                makes_accounting,
+                network is None or isinstance(network, ClusterNetwork),
+                "accounting=True makes no subnets in an imported network, use hp.AccountingDatabase(subnet_ids=[...])",
+            ),
         ):
             if given and not has_effect:
                 raise InvalidValue(message)
+        if makes_accounting and network is None:
+            database_blocks(cidr or DEFAULT_CIDR, zone)  # refuses what has no room
         # `Stage.of` gives the parent of a stage, not the stage itself.
         stage = scope if isinstance(scope, cdk.Stage) else cdk.Stage.of(scope)
         account = _concrete(env.account if env else None, stage.account if stage else None)
@@ -157,11 +188,14 @@ class SlurmTraining(cdk.Stack):
             lustre=lustre,
             existing=existing,
             repositories=repositories,
+            makes_accounting=makes_accounting,
             cluster={
                 "name": name,
                 "groups": groups,
                 "slurm": slurm,
                 "lifecycle": lifecycle,
+                "people": people,
+                "governance": governance,
                 "recovery": recovery,
                 "tags": tags,
                 "account": account,
@@ -189,12 +223,15 @@ class SlurmTraining(cdk.Stack):
                 permissions_boundary=permissions_boundary,
                 termination_protection=termination_protection,
                 acknowledge=acknowledge,
+                accounting=makes_accounting,
             )
-            if network is None or lustre or alerts
+            if network is None or lustre or alerts or makes_accounting
             else None  # CloudFormation refuses an empty stack.
         )
         super().__init__(scope, id, env=env, description=f"HyperPod cluster {name}, scheduled by Slurm")
         network = self.foundation.network if self.foundation else network
+        if self.foundation and self.foundation.accounting:
+            slurm = replace(slurm, accounting=self.foundation.accounting.database)
         file_system: IFileSystem | None = (self.foundation.storage if self.foundation else None) or existing
         self.cluster = Cluster(
             self,
@@ -206,6 +243,8 @@ class SlurmTraining(cdk.Stack):
             slurm=slurm,
             mounts={MOUNT_POINT: file_system} if file_system else None,
             lifecycle=lifecycle,
+            people=people,
+            governance=governance,
             recovery=recovery,
             roles=roles,
             permissions_boundary=permissions_boundary,
@@ -232,6 +271,41 @@ class SlurmTraining(cdk.Stack):
             validation.record(stack, acknowledge)
             for key, value in sorted((tags or {}).items()):
                 cdk.Tags.of(stack).add(key, value)
+
+
+def _default_steps(people: People | None, governance: TaskGovernance | None, *, shared: bool) -> LifecycleScripts:
+    """What nodes do after HyperPod has set them up, if the user says nothing."""
+    return LifecycleScripts.steps(
+        steps.defaults(
+            people=people is not None,
+            teams=governance is not None,
+            homes=f"{MOUNT_POINT}/home" if shared else "/home",
+        )
+    )
+
+
+def _wants_accounting(governance: TaskGovernance | None, network: Network | None, cidr: str, zone: str) -> bool:
+    """Whether accounts of teams are to outlive the controller, and a database has somewhere to stand."""
+    if governance is None or not governance.teams:
+        return False
+    if network is not None:
+        return isinstance(network, ClusterNetwork)
+    try:
+        database_blocks(cidr, zone)
+    except InvalidValue:  # HP2104 says what it means that there is none
+        return False
+    return True
+
+
+def _with_accounting(slurm: Slurm, given: AccountingDatabase | ExternalDatabase | None, *, is_made: bool) -> Slurm:
+    """Slurm with its accounting database; of one that is yet to be made nothing is known."""
+    if given is None and not is_made:
+        return slurm
+    if slurm.accounting is not None:
+        raise InvalidValue("accounting is given twice", "give accounting=, or slurm=hp.Slurm(accounting=...)")
+    if given is None:
+        return replace(slurm, accounting=ExternalDatabase(endpoint=UNKNOWN, secret_arn=UNKNOWN))
+    return replace(slurm, accounting=given.database if isinstance(given, AccountingDatabase) else given)
 
 
 def _check_stack_name(name: str) -> None:
@@ -262,6 +336,7 @@ def _as_the_rules_see_it(
     lustre: Lustre | None,
     existing: IFileSystem | None,
     repositories: Sequence[DataRepository],
+    makes_accounting: bool,
     cluster: _ClusterFields,
 ) -> Deployment:
     """All that the blueprint will make, with the paths that it will have."""
@@ -276,6 +351,7 @@ def _as_the_rules_see_it(
         subnets=(*seen.subnets, *([existing.subnet] if existing and existing.subnet else [])),
         security_groups=seen.security_groups,
         file_systems=tuple(mounts.values()),
+        databases=(Database(path=f"{path}-Foundation/{ACCOUNTING}", retention=KEPT),) if makes_accounting else (),
     )
 
 

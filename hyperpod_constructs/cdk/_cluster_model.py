@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -12,11 +12,14 @@ from hyperpod_constructs.cdk._arguments import check_names
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
 from hyperpod_constructs.cdk.network import NetworkModel
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model import deployment as model
+from hyperpod_constructs.model import deployment as model, steps
 from hyperpod_constructs.model.annotations import check, check_fields
 from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup
 from hyperpod_constructs.model.checks import check_name
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.governance import TaskGovernance
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
+from hyperpod_constructs.model.people import People
+from hyperpod_constructs.model.steps import Context
 from hyperpod_constructs.model.storage import (
     FileSystem,
     Mount,
@@ -44,6 +47,8 @@ def cluster_model(
     mounts: Mapping[str, FileSystem | OpenZfs],
     lifecycle: Scripts,
     recovery: NodeRecovery = "Automatic",
+    governance: TaskGovernance | None = None,
+    people: People | None = None,
     tags: Mapping[str, str] | None = None,
     account: str | None = None,
     region: str | None = None,
@@ -72,19 +77,26 @@ def cluster_model(
         _refuse_what_the_construct_sets(group)
         _check_fields(f"group {group.name!r}: ", group)
         _check_mounts(f"group {group.name!r}: ", group, {mount.file_system for mount in shared})
+    _check_people(people, governance)
+    if people is not None:
+        _check_people_come([scripts_of(lifecycle, group) for group in groups])
+    seen = tuple(
+        replace(
+            group,
+            mounts=group.mounts or shared,
+            placement=network.placement(zone_of(group)) if group.zone else None,
+        )
+        for group in sorted(groups, key=lambda group: str(group.name))
+    )
+    context = step_context(name, seen, mounts.values(), region=region)
     return model.Cluster(
         path=path,
         name=name,
         groups=tuple(
-            replace(
-                group,
-                mounts=group.mounts or shared,
-                lifecycle=scripts_of(lifecycle, group).model,
-                placement=network.placement(zone_of(group)) if group.zone else None,
-            )
-            for group in sorted(groups, key=lambda group: str(group.name))
+            replace(group, lifecycle=scripts_of(lifecycle, group).model(str(group.name), context)) for group in seen
         ),
         orchestrator=slurm,
+        teams=tuple(sorted(team.name for team in governance.teams)) if governance else (),
         provisioning="Continuous",
         recovery=recovery,
         placement=network.placement(zone),
@@ -92,6 +104,59 @@ def cluster_model(
         account=account,
         region=region,
     )
+
+
+def step_context(
+    name: str,
+    groups: Sequence[InstanceGroup],
+    mounts: Iterable[FileSystem | OpenZfs],
+    *,
+    region: str | None,
+) -> Context:
+    """What steps on the nodes of a cluster may know of it."""
+    return Context(
+        cluster=name,
+        region=region,
+        groups=tuple(groups),
+        efa=frozenset(each.path for each in mounts if isinstance(each, FileSystem) and each.lustre.efa is True),
+        roster=roster_parameter(name),
+    )
+
+
+def roster_parameter(cluster_name: str) -> str:
+    """Name of the SSM parameter that says where the roster of a cluster lies.
+
+    A name of ours, because it stands in the inputs of steps, whose hash must be known at synth. It is as unique as that
+    of the cluster.
+    """
+    return f"/hyperpod/{cluster_name}/roster"
+
+
+def _check_people(people: People | None, governance: TaskGovernance | None) -> None:
+    """Refuses members of teams who could never submit a job."""
+    if people is not None:
+        check_fields("people: ", people)
+    if governance is None:
+        return
+    check_fields("governance: ", governance)
+    known = {user.name for user in people.users} if people else set()
+    for team in governance.teams if people else ():
+        if missing := sorted(set(team.members) - known):
+            raise InvalidValue(
+                f"team {team.name!r} has {', '.join(missing)}, who is not among the people of the cluster",
+                "add hp.User(name=..., uid=..., keys=[...]) to people",
+            )
+
+
+def _check_people_come(scripts: Sequence[LifecycleScripts]) -> None:
+    """Refuses data that no node would ever look at; what scripts of the user's do is not known."""
+    if all(each.directory is None and each.uri is None for each in scripts) and not any(
+        isinstance(step, steps.People) for each in scripts for step in each.ours or ()
+    ):
+        raise InvalidValue(
+            "people have no effect: no step brings them to the nodes",
+            "add hp.steps.People() to lifecycle=hp.LifecycleScripts.steps([...])",
+        )
 
 
 def _mount(where: str, file_system: FileSystem | OpenZfs) -> Mount:
@@ -137,12 +202,12 @@ def _check_mounts(who: str, group: InstanceGroup, shared: Collection[str | Unkno
 
 def _check_accounting(slurm: Slurm) -> None:
     database = slurm.accounting
-    if isinstance(database, AccountingDatabase):
+    if isinstance(database, ExternalDatabase):
         secret = database.secret_arn
         if not is_token(secret) and not _SECRET_ARN.fullmatch(str(secret)):
             fix = "use the ARN of a secret: arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME"
             raise InvalidValue(f"accounting secret_arn is {secret!r}", fix)
-        if not database.endpoint:
+        if database.endpoint == "":  # it may be UNKNOWN, which is neither true nor false
             raise InvalidValue("accounting endpoint is empty", "use the host name of the database")
 
 

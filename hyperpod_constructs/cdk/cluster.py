@@ -18,21 +18,26 @@ from hyperpod_constructs.cdk._cluster_model import (
     NodeRecovery,
     Scripts,
     cluster_model,
+    roster_parameter,
     scripts_of,
+    step_context,
     types_of,
     volumes_of,
     zone_of,
 )
 from hyperpod_constructs.cdk.grants import Nodes
 from hyperpod_constructs.cdk.identity import NodeFeatures, NodeRoles
-from hyperpod_constructs.cdk.lifecycle import LifecycleScripts, PublishedScripts, publish
+from hyperpod_constructs.cdk.lifecycle import LifecycleScripts, PublishedScripts, Upload, publish
 from hyperpod_constructs.cdk.network import Network
+from hyperpod_constructs.cdk.roster import make_parameter, publish_roster
 from hyperpod_constructs.cdk.storage import IFileSystem
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model, intent
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
 from hyperpod_constructs.model.deployment import Deployment
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.governance import TaskGovernance
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
+from hyperpod_constructs.model.people import People
 from hyperpod_constructs.model.storage import OpenZfs
 from hyperpod_constructs.tokens import is_token
 
@@ -56,6 +61,8 @@ class Cluster(Construct):
         mounts: File systems by folder, for all groups that have no mounts of their own. New nodes only. The cluster
             waits for links to S3, so that nodes do not come before them.
         lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to none.
+        people: Who works on it; `hp.steps.People()` among the steps brings them to the nodes.
+        governance: How teams share it; `hp.steps.Accounting()` among the steps makes Slurm's accounts of them.
         recovery: `Automatic` replaces or reboots faulty GPU and Trainium nodes, `None` only labels them.
         roles: Roles of your own by group name; the other groups get one made. The policy that nodes share is attached
             to yours, too.
@@ -71,6 +78,7 @@ class Cluster(Construct):
         model: The cluster as the rules see it.
         roles: Roles and shared policy of the nodes.
         scripts: Where the scripts of the groups lie.
+        roster: The SSM parameter that says where the roster lies, which nodes look up: counts, users and teams.
 
     Raises:
         InvalidCluster: with every error that the rules find.
@@ -89,6 +97,8 @@ class Cluster(Construct):
         slurm: Slurm | None = None,
         mounts: Mapping[str, IFileSystem | OpenZfs] | None = None,
         lifecycle: Scripts | None = None,
+        people: People | None = None,
+        governance: TaskGovernance | None = None,
         recovery: NodeRecovery = "Automatic",
         roles: Mapping[str, iam.IRole] | None = None,
         permissions_boundary: iam.IManagedPolicy | None = None,
@@ -115,6 +125,8 @@ class Cluster(Construct):
             zone=zone,
             mounts={w: each if isinstance(each, OpenZfs) else each.model for w, each in (mounts or {}).items()},
             lifecycle=lifecycle,
+            people=people,
+            governance=governance,
             recovery=recovery,
             tags=tags,
             account=None if is_token(account) else account,
@@ -123,17 +135,22 @@ class Cluster(Construct):
         elsewhere = {each.model.path: validation.accepted_on(each) for each in self._mounts.values()}
         validation.refuse_errors(self._surroundings(seen), acknowledge, elsewhere)
         _check_names_differ(seen)
+        by_group = {str(group.name): scripts_of(lifecycle, group) for group in seen.groups}
+        mounted = [each.model for each in self._mounts.values()]
         # Before the cluster is in the tree: the synthesizer may refuse them.
-        scripts = publish({str(group.name): scripts_of(lifecycle, group) for group in seen.groups}, stack, name)
+        scripts = publish(by_group, stack, step_context(name, seen.groups, mounted, region=seen.region))
+        is_looked_up = any(each.ours for each in by_group.values()) or people is not None or governance is not None
+        roster = publish_roster(seen, people, governance, stack) if is_looked_up else None
 
         super().__init__(scope, id)
         self.model = seen
         self.scripts = scripts
+        self.roster = make_parameter(self, "Roster", name, roster) if roster else None
         self.roles = NodeRoles(
             self,
             "Roles",
             groups=[str(group.name) for group in seen.groups],
-            features=_features(seen, self._mounts, self.scripts),
+            features=_features(seen, self._mounts, self.scripts, list(by_group.values()), roster),
             given=roles or {},
             permissions_boundary=permissions_boundary,
         )
@@ -141,10 +158,11 @@ class Cluster(Construct):
         resource.add_metadata(
             intent.KEY, intent.encode(seen, subnets=network.model.subnets if network.model.imported else ())
         )
-        if self.scripts.keys:
-            resource.add_metadata("hyperpod:scripts", list(self.scripts.keys))
+        if keys := [*self.scripts.keys, *(roster.keys if roster else ())]:
+            resource.add_metadata("hyperpod:scripts", keys)
         links = [link for each in self._mounts.values() for link in each.associations]
-        resource.node.add_dependency(DependencyGroup(network.ready, *self._make_policies(seen), *links))
+        waits = [*self._make_policies(seen), *links, *([self.roster] if self.roster else [])]
+        resource.node.add_dependency(DependencyGroup(network.ready, *waits))
         self.cluster_arn = resource.ref
         self.cluster_name = name
         self.resource = resource
@@ -246,15 +264,16 @@ class Cluster(Construct):
         """The policies that no property refers to, and which nodes need from their first minute."""
         policies = [_resource_of(self.roles.policy)]
         accounting = self._slurm.accounting
-        if isinstance(accounting, AccountingDatabase):
+        if isinstance(accounting, ExternalDatabase):
             controllers = [str(group.name) for group in seen.groups if group.node_type == "Controller"]
+            allowed = {"secretsmanager:GetSecretValue": accounting.secret_arn, "kms:Decrypt": accounting.key_arn}
             read = iam.Policy(
                 self,
                 "Accounting",
                 statements=[
-                    iam.PolicyStatement(
-                        actions=["secretsmanager:GetSecretValue"], resources=[str(accounting.secret_arn)]
-                    )
+                    iam.PolicyStatement(actions=[action], resources=[str(arn)])
+                    for action, arn in allowed.items()
+                    if arn is not None
                 ],
             )
             self.roles.attach(read, controllers)
@@ -287,11 +306,22 @@ def _check_names_differ(seen: model.Cluster) -> None:
         raise InvalidValue(f"several groups are named {', '.join(twice)}", "give each group a name of its own")
 
 
-def _features(seen: model.Cluster, mounts: Mapping[str, IFileSystem], scripts: PublishedScripts) -> NodeFeatures:
+def _features(
+    seen: model.Cluster,
+    mounts: Mapping[str, IFileSystem],
+    published: PublishedScripts,
+    scripts: Sequence[LifecycleScripts],
+    roster: Upload | None,
+) -> NodeFeatures:
     keys = {str(volume.kms_key) for group in seen.groups for volume in volumes_of(group) if volume.kms_key}
+    steps = [step for each in scripts for step in each.ours or ()]
+    places = {*published.places, *([roster.place] if roster else [])}
     return NodeFeatures(
         lustre_efa=any(each.model.lustre.efa is True for each in mounts.values()),
-        scripts=[(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}", prefix) for bucket, prefix in scripts.places],
+        scripts=[(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}", prefix) for bucket, prefix in sorted(places)],
+        objects=sorted({uri.removeprefix("s3://") for step in steps for uri in step.objects}),
+        secrets=sorted({arn for step in steps for arn in step.secrets}),
+        parameters=[roster_parameter(str(seen.name)).removeprefix("/")] if roster else [],
         volume_key_arns=sorted(keys),
         rollback_alarms=any(group.has_rollback_alarms for group in seen.groups),
     )

@@ -22,17 +22,23 @@ class NodeFeatures:
     Attributes:
         lustre_efa: Whether a Lustre file system with EFA is mounted, which nodes must be able to describe.
         scripts: ARNs of script buckets, each with the key prefix that all versions of the scripts share.
+        objects: Objects that steps load, as `bucket/key`.
+        secrets: ARNs of secrets that steps read.
+        parameters: Names of SSM parameters that steps read, without the slash before them.
         volume_key_arns: Customer keys of volumes.
         rollback_alarms: Whether alarms roll an update back, which nodes must be able to read.
     """
 
     lustre_efa: bool = False
     scripts: Sequence[tuple[str, str]] = ()
+    objects: Sequence[str] = ()
+    secrets: Sequence[str] = ()
+    parameters: Sequence[str] = ()
     volume_key_arns: Sequence[str] = ()
     rollback_alarms: bool = False
 
 
-def statements(features: NodeFeatures, *, partition: str, region: str) -> list[dict[str, object]]:
+def statements(features: NodeFeatures, *, partition: str, region: str, account: str) -> list[dict[str, object]]:
     """The statements of the shared policy."""
     found: list[dict[str, object]] = [
         {"Sid": "DescribeNetwork", "Effect": "Allow", "Action": list(INTERFACE_DESCRIBE), "Resource": "*"},
@@ -70,6 +76,17 @@ def statements(features: NodeFeatures, *, partition: str, region: str) -> list[d
                 "Condition": {"StringLike": {"s3:prefix": [prefix, below] if prefix else [below]}},
             },
         ]
+    for sid, action, resources in (
+        ("ReadObjects", "s3:GetObject", [f"arn:{partition}:s3:::{each}" for each in features.objects]),
+        ("ReadSecrets", "secretsmanager:GetSecretValue", list(features.secrets)),
+        (
+            "ReadParameters",
+            "ssm:GetParameter",
+            [f"arn:{partition}:ssm:{region}:{account}:parameter/{each}" for each in features.parameters],
+        ),
+    ):
+        if resources:
+            found.append({"Sid": sid, "Effect": "Allow", "Action": action, "Resource": resources})
     if features.rollback_alarms:
         found.append({"Sid": "ReadAlarms", "Effect": "Allow", "Action": "cloudwatch:DescribeAlarms", "Resource": "*"})
     if features.volume_key_arns:
@@ -138,7 +155,9 @@ class NodeRoles(Construct):
             document=iam.PolicyDocument.from_json(
                 {
                     "Version": "2012-10-17",
-                    "Statement": statements(features, partition=cdk.Aws.PARTITION, region=stack.region),
+                    "Statement": statements(
+                        features, partition=cdk.Aws.PARTITION, region=stack.region, account=stack.account
+                    ),
                 }
             ),
         )

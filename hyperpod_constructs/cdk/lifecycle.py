@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final, TypedDict
@@ -20,8 +20,11 @@ import aws_cdk as cdk
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk._properties import Scripts
 from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model import steps as model_steps
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.lifecycle import Lifecycle, script_file
+from hyperpod_constructs.model.steps import Context, Step
+from hyperpod_constructs.planning import node_files
 from hyperpod_constructs.tokens import UNKNOWN, is_placeholder
 
 MOST_FILES: Final = 200
@@ -43,19 +46,23 @@ class _Asset(TypedDict):
 class LifecycleScripts:
     """What runs on a new node.
 
-    Make one with `ami_only`, `extended`, `custom` or `existing`, which check what goes together.
+    Make one with `steps`, `ami_only`, `extended`, `custom` or `existing`, which check what goes together.
 
     Attributes:
         directory: Folder of scripts to publish.
         uri: Where scripts lie that somebody else publishes.
         on_create: Script that provisions the node itself.
         on_init_complete: Script that runs after HyperPod's own provisioning.
+        ours: Steps of this library to publish with their runner.
+        provisions: Whether those steps provision the node themselves (`OnCreate`).
     """
 
     directory: Path | None = None
     uri: str | None = None
     on_create: str | None = None
     on_init_complete: str | None = None
+    ours: tuple[Step, ...] | None = None
+    provisions: bool = False
 
     def __post_init__(self) -> None:
         check_fields("LifecycleScripts: ", self)
@@ -69,6 +76,23 @@ class LifecycleScripts:
     def ami_only(cls) -> LifecycleScripts:
         """No scripts: HyperPod configures its default software. Slurm only."""
         return cls()
+
+    @classmethod
+    @checked
+    def steps(cls, steps: Sequence[Step], *, provisions: bool = False) -> LifecycleScripts:
+        """Steps of this library and scripts of yours, run one after the other on every new node.
+
+        Args:
+            steps: The steps in their order; `hp.steps.defaults()` are those of a cluster that says nothing else.
+            provisions: Whether they provision the node themselves instead of following HyperPod's own provisioning
+                (`OnCreate`): the first step is then a script of yours that does. On EKS nodes it makes no difference
+                to you: they come provisioned.
+
+        Raises:
+            InvalidValue: if two steps have one name.
+        """
+        model_steps.check_steps(steps)
+        return cls(ours=tuple(steps), provisions=provisions)
 
     @classmethod
     @checked
@@ -116,21 +140,40 @@ class LifecycleScripts:
             raise InvalidValue("existing scripts need on_create or on_init_complete, and not both")
         return cls(uri=uri, on_create=on_create, on_init_complete=on_init_complete)
 
-    @property
-    def model(self) -> Lifecycle | None:
-        """The scripts as the rules see them, before they are published.
+    def called_on(self, group: str) -> tuple[str | None, str | None]:
+        """The scripts that HyperPod calls on a node of a group: OnCreate and OnInitComplete."""
+        if self.ours is None:
+            return self.on_create, self.on_init_complete
+        start = node_files.start_script(group)
+        return (start, None) if self.provisions else (None, start)
+
+    def read(self, context: Context) -> list[tuple[str, bytes]] | None:
+        """Name and content of each file to publish, sorted by name; `None` where there is nothing to publish.
+
+        Args:
+            context: The cluster.
 
         Raises:
             InvalidValue: if the folder does not exist, is empty or holds too many files.
         """
-        if self.directory is None and self.uri is None:
+        if self.ours is not None:
+            return node_files.published(self.ours, context)
+        return None if self.directory is None else _read(self.directory)
+
+    def model(self, group: str, context: Context) -> Lifecycle | None:
+        """The scripts of a group as the rules see them, before they are published."""
+        files = self.read(context)
+        if files is None and self.uri is None:
             return None
-        files = None if self.directory is None else _read(self.directory)
+        if files is not None and self.ours is not None:
+            files = sorted([*files, *node_files.own(self.ours).items()])  # scripts are looked at, in the archive or not
+        on_create, on_init_complete = self.called_on(group)
         return Lifecycle(
             source_uri=self.uri or UNKNOWN,
-            on_create=self.on_create,
-            on_init_complete=self.on_init_complete,
+            on_create=on_create,
+            on_init_complete=on_init_complete,
             files=None if files is None else tuple(script_file(name, content) for name, content in files),
+            steps=None if self.ours is None else tuple(step.title for step in self.ours),
         )
 
 
@@ -150,32 +193,35 @@ class PublishedScripts:
     keys: tuple[str, ...]
 
 
-def publish(scripts: Mapping[str, LifecycleScripts], stack: cdk.Stack, cluster_name: str) -> PublishedScripts:
+def publish(scripts: Mapping[str, LifecycleScripts], stack: cdk.Stack, context: Context) -> PublishedScripts:
     """Adds the files of all groups to the stack's assets.
 
     Args:
         scripts: Scripts by group.
         stack: Stack of the cluster.
-        cluster_name: Name of the cluster, which keeps the scripts of clusters apart.
+        context: The cluster, whose name keeps the scripts of clusters apart.
     """
     by_group: dict[str, Scripts] = {}
     places: set[tuple[str, str]] = set()
-    keys: dict[Path, tuple[str, tuple[str, str], list[str]]] = {}
+    uploads: list[tuple[LifecycleScripts, Upload]] = []
     for group, each in scripts.items():
-        if each.directory is not None:
-            if each.directory not in keys:
-                keys[each.directory] = _upload(each.directory, stack, cluster_name)
-            uri, place, _ = keys[each.directory]
+        uploaded = next((found for those, found in uploads if those == each), None)
+        if uploaded is None and (files := each.read(context)) is not None:
+            uploaded = upload(files, stack, context.cluster)
+            uploads.append((each, uploaded))
+        if uploaded is not None:
+            uri, place = uploaded.uri, uploaded.place
         elif each.uri is not None:
             uri, place = each.uri, _place(each.uri)
         else:
             continue
-        by_group[group] = Scripts(source_uri=uri, on_create=each.on_create, on_init_complete=each.on_init_complete)
+        on_create, on_init_complete = each.called_on(group)
+        by_group[group] = Scripts(source_uri=uri, on_create=on_create, on_init_complete=on_init_complete)
         places.add(place)
     return PublishedScripts(
         by_group=by_group,
         places=tuple(sorted(places)),
-        keys=tuple(sorted(key for _, _, found in keys.values() for key in found)),
+        keys=tuple(sorted(key for _, uploaded in uploads for key in uploaded.keys)),
     )
 
 
@@ -184,9 +230,32 @@ def _place(uri: str) -> tuple[str, str]:
     return bucket, prefix.strip("/")
 
 
-def _upload(directory: Path, stack: cdk.Stack, cluster_name: str) -> tuple[str, tuple[str, str], list[str]]:
-    """Address of the files, bucket and prefix of all versions, keys of the objects."""
-    files = _read(directory)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """Files that `cdk deploy` uploads.
+
+    Attributes:
+        uri: `s3://` address of their folder.
+        place: Bucket, and the prefix of all versions.
+        keys: Their object keys.
+    """
+
+    uri: str
+    place: tuple[str, str]
+    keys: tuple[str, ...]
+
+
+def upload(files: Sequence[tuple[str, bytes]], stack: cdk.Stack, cluster_name: str) -> Upload:
+    """Adds files to the stack's assets, under a prefix that holds a hash of all of them.
+
+    Args:
+        files: Name and content of each.
+        stack: Stack of the cluster.
+        cluster_name: Name of the cluster.
+
+    Raises:
+        InvalidValue: if the stack's synthesizer chooses names of files itself.
+    """
     digest = _digest(files)
     stage = cdk.Stage.of(stack)
     outdir = Path(stage.outdir if stage else ".")
@@ -217,7 +286,7 @@ def _upload(directory: Path, stack: cdk.Stack, cluster_name: str) -> tuple[str, 
             )
         prefix = location.object_key.removesuffix(ending)
         keys.append(location.object_key)
-    return f"s3://{bucket}/{prefix}/{digest}", (bucket, prefix), keys
+    return Upload(uri=f"s3://{bucket}/{prefix}/{digest}", place=(bucket, prefix), keys=tuple(keys))
 
 
 def _bound_synthesizer(stack: cdk.Stack) -> cdk.IStackSynthesizer:
@@ -255,7 +324,7 @@ def _left_behind(name: PurePath) -> bool:
     return any(part.startswith(".") or part == "__pycache__" for part in name.parts)
 
 
-def _digest(files: list[tuple[str, bytes]]) -> str:
+def _digest(files: Sequence[tuple[str, bytes]]) -> str:
     digest = hashlib.sha256()
     for name, content in files:
         digest.update(f"{name}\0{len(content)}\0".encode())

@@ -28,12 +28,13 @@ _WORDS: Final[Mapping[type, str]] = {
     NoneType: "None",
 }
 _MADE_BY: Final[Mapping[str, str]] = {
+    "ExternalDatabase": "hp.ExternalDatabase or the `database` of an hp.AccountingDatabase",
     "IFileSystem": "hp.LustreFileSystem(...) or hp.LustreFileSystem.from_attributes(...)",
     "IKey": "a key, for example kms.Key.from_key_arn(scope, id, arn)",
     "IManagedPolicy": "a policy, for example iam.ManagedPolicy.from_managed_policy_arn(scope, id, arn)",
     "IRole": "a role, for example iam.Role.from_role_arn(scope, id, arn)",
 }
-"""How to come by what an interface stands for."""
+"""How to come by what is not made by its name alone."""
 
 
 def check_fields(before: str, value: object) -> None:
@@ -62,6 +63,8 @@ def check(where: str, value: object, wanted: object, *, deep: bool = False) -> N
     fitting = next((choice for choice in choices if _fits(value, choice, late=late)), None)
     if fitting is None:
         raise InvalidValue(f"{where} is {_shown(value)}", f"use {_described(wanted)}")
+    if fitting is object:
+        return
     if isinstance(value, Mapping):
         of_keys, of_items = get_args(fitting)
         for key, item in value.items():

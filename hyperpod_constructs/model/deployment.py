@@ -23,7 +23,7 @@ from hyperpod_constructs.model.orchestration import Eks, Slurm
 from hyperpod_constructs.model.restricted import RestrictedGroup, SharedRestrictedStorage
 from hyperpod_constructs.model.routing import Routing
 from hyperpod_constructs.model.stacks import StackSize, TagList
-from hyperpod_constructs.model.storage import Association, FileSystem, OtherFileSystem
+from hyperpod_constructs.model.storage import Association, Database, FileSystem, OtherFileSystem
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 Noun = TypeVar("Noun", Subnet, SecurityGroup, FileSystem, OtherFileSystem, Role, Key, Secret, Topic)
@@ -51,6 +51,7 @@ class Cluster:
         cluster_role: Path or ARN of the role with which the cluster scales itself.
         autoscaling: Nodes that come and go with the pods; EKS only.
         tiered_storage: Checkpoints in the memory of nodes; EKS only.
+        teams: Names of the teams that share it.
         conditional: Whether a condition that nobody can decide yet says whether it is made at all.
         requested: Whether it comes from a CreateCluster request: the API takes more than CloudFormation.
     """
@@ -72,6 +73,7 @@ class Cluster:
     cluster_role: str | Unknown | None = None
     autoscaling: AutoScaling | Unknown | None = None
     tiered_storage: TieredStorage | Unknown | None = None
+    teams: tuple[str, ...] = ()
     conditional: bool = False
     requested: bool = False
 
@@ -194,6 +196,7 @@ class Deployment:
     clusters: tuple[Cluster, ...] = ()
     file_systems: tuple[FileSystem, ...] = ()
     other_file_systems: tuple[OtherFileSystem, ...] = ()
+    databases: tuple[Database, ...] = ()
     associations: tuple[Association, ...] = ()
     subnets: tuple[Subnet, ...] = ()
     security_groups: tuple[SecurityGroup, ...] = ()
@@ -301,6 +304,7 @@ class Deployment:
             clusters=self.clusters + other.clusters,
             file_systems=self.file_systems + other.file_systems,
             other_file_systems=self.other_file_systems + other.other_file_systems,
+            databases=self.databases + other.databases,
             associations=self.associations + other.associations,
             subnets=self.subnets + other.subnets,
             security_groups=self.security_groups + other.security_groups,

@@ -6,6 +6,7 @@ systems too:
 
     "hyperpod:intent": {
       "provisioning": "all-or-nothing",         Slurm only; sets every MinInstanceCount to the InstanceCount
+      "teams": ["vision"],                      those that share the cluster
       "groups": {
         "p5": {                                 by name of the group
           "spares": 2,                          InstanceCount is the count and these
@@ -15,6 +16,7 @@ systems too:
                    "instance_type": "ml.p5.48xlarge"},
           "described": {"name": "ml.p7.48xlarge", "accelerators": 8, "efa": 16},
           "files": ["on_create.sh"],            what lies at SourceS3Uri
+          "steps": ["people", "spares"],        those of this library that run there
           "carriage_returns": ["on_create.sh"], those of the files that have some
           "byte_order_marks": {"on_create.sh": "UTF-8"}, those of scripts that begin with one
           "fetches": {"on_create.sh": ["12: pip install"]}  what they load from the internet, with lines
@@ -51,7 +53,7 @@ KEY: Final = "hyperpod:intent"
 """Key in the metadata of a resource."""
 
 _ALL_OR_NOTHING: Final = "all-or-nothing"
-_OF_FILES: Final = ("files", "carriage_returns", "byte_order_marks", "fetches")
+_OF_FILES: Final = ("files", "steps", "carriage_returns", "byte_order_marks", "fetches")
 
 
 def encode(cluster: Cluster, *, subnets: Iterable[Subnet] = ()) -> dict[str, Any]:
@@ -75,6 +77,7 @@ def encode(cluster: Cluster, *, subnets: Iterable[Subnet] = ()) -> dict[str, Any
     return _filled(
         {
             "provisioning": _ALL_OR_NOTHING if all_or_nothing else None,
+            "teams": list(cluster.teams) or None,
             "groups": _filled(dict(sorted(groups.items()))),
             **encode_subnets(subnets),
         }
@@ -94,7 +97,7 @@ def apply(cluster: Cluster, intent: Node) -> Cluster:
         cluster: As read from the properties: counts include spares.
         intent: What stands under `KEY`. What is malformed is reported and left out.
     """
-    _check_keys(intent, ("provisioning", "groups", "subnets"))
+    _check_keys(intent, ("provisioning", "teams", "groups", "subnets"))
     groups = intent["groups"]
     names = [group.name for group in cluster.groups]
     if UNKNOWN not in names:
@@ -106,7 +109,8 @@ def apply(cluster: Cluster, intent: Node) -> Cluster:
         _apply_group(group, groups[group.name], all_or_nothing=all_or_nothing) if isinstance(group.name, str) else group
         for group in cluster.groups
     ]
-    return replace(cluster, groups=tuple(applied))
+    teams = intent["teams"].every(Node.text)
+    return replace(cluster, groups=tuple(applied), teams=() if teams is UNKNOWN else teams)
 
 
 def subnets(intent: Node) -> tuple[Subnet, ...]:
@@ -135,7 +139,8 @@ def _check_keys(node: Node, allowed: Iterable[str]) -> None:
 
 def _encode_group(group: InstanceGroup, *, all_or_nothing: bool) -> dict[str, Any]:
     plan = group.capacity if isinstance(group.capacity, TrainingPlan) else None
-    files = group.lifecycle.files if isinstance(group.lifecycle, Lifecycle) else None
+    lifecycle = group.lifecycle if isinstance(group.lifecycle, Lifecycle) else Lifecycle()
+    files = lifecycle.files
     return _filled(
         {
             "spares": group.spares or None,
@@ -144,6 +149,7 @@ def _encode_group(group: InstanceGroup, *, all_or_nothing: bool) -> dict[str, An
             "plan": _encode_plan(plan) if plan else None,
             "described": _encode_fields(group.described) if group.described else None,
             "files": None if files is None else [file.name for file in files],
+            "steps": None if lifecycle.steps is None else list(lifecycle.steps),
             "carriage_returns": [file.name for file in files or () if file.carriage_returns] or None,
             "byte_order_marks": {file.name: file.byte_order_mark for file in files or () if file.byte_order_mark},
             "fetches": {file.name: list(file.fetches) for file in files or () if file.fetches},
@@ -256,6 +262,7 @@ def _threads(node: Node) -> object:
 
 
 def _with_files(lifecycle: Lifecycle, node: Node) -> Lifecycle:
+    lifecycle = _with_steps(lifecycle, node["steps"])
     names, marked = node["files"].every(Node.text), node["carriage_returns"].every(Node.text)
     if not node["files"].given or names is UNKNOWN or marked is UNKNOWN:
         return lifecycle
@@ -271,6 +278,11 @@ def _with_files(lifecycle: Lifecycle, node: Node) -> Lifecycle:
             for name in names
         ),
     )
+
+
+def _with_steps(lifecycle: Lifecycle, node: Node) -> Lifecycle:
+    steps = node.every(Node.text)
+    return lifecycle if steps is UNKNOWN or not node.given else replace(lifecycle, steps=steps)
 
 
 def _fetches(node: Node) -> tuple[str, ...]:

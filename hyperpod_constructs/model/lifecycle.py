@@ -16,6 +16,9 @@ from hyperpod_constructs.tokens import Unknown
 PARAMETERS: Final = "provisioning_parameters.json"
 """The file beside the scripts that says who is what in a Slurm cluster without SlurmConfig."""
 
+ARCHIVE: Final = "node.zip"
+"""The file beside start scripts of ours that holds the steps."""
+
 _SCRIPTS: Final = ("", ".sh", ".bash", ".py")
 _SHELL: Final = (".sh", ".bash")
 _INTERPRETED: Final = b"#!"
@@ -82,6 +85,7 @@ class Lifecycle:
         on_init_complete: Script that runs after HyperPod's own provisioning (extended).
         files: What lies there, where the directory is at hand; `None` where it is not.
         parameters: What `provisioning_parameters.json` says, where the directory is at hand and has it.
+        steps: Names of the steps of ours that run, where it is known that ours do.
     """
 
     source_uri: str | Unknown | None = None
@@ -89,6 +93,7 @@ class Lifecycle:
     on_init_complete: str | Unknown | None = None
     files: tuple[ScriptFile, ...] | None = None
     parameters: SlurmParameters | None = None
+    steps: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

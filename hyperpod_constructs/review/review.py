@@ -14,7 +14,7 @@ from hyperpod_constructs.cloudformation.stack import Stack
 from hyperpod_constructs.findings import Finding
 from hyperpod_constructs.model.deployment import Cluster, Deployment, UnseenKind
 from hyperpod_constructs.planning import cost
-from hyperpod_constructs.review import changes, figures, money, scripts
+from hyperpod_constructs.review import changes, figures, money, rosters, scripts
 from hyperpod_constructs.review.access import openings, permissions
 from hyperpod_constructs.review.access.written import Widened
 from hyperpod_constructs.review.changes import by_severity
@@ -24,6 +24,7 @@ from hyperpod_constructs.review.impacts import Change, Impact, Verdict
 from hyperpod_constructs.review.live import drift, losses
 from hyperpod_constructs.review.live.drift import Drift
 from hyperpod_constructs.review.live.snapshot import Live
+from hyperpod_constructs.review.rosters import RosterEdit
 from hyperpod_constructs.review.scripts import ScriptEdit
 from hyperpod_constructs.tokens import UNKNOWN, known
 
@@ -87,6 +88,7 @@ class Review:
         widened: What is allowed or open afterwards and was not before.
         narrowed: What was, and is not any more, of what is there on both sides.
         scripts: Edits of lifecycle scripts.
+        rosters: Users and teams that change on nodes that run.
         figures: The numbers before and after.
         drift: The change beside what runs; `None` without a snapshot.
         kept: What the stacks leave behind and is paid for all the same.
@@ -103,6 +105,7 @@ class Review:
     widened: tuple[Widened, ...]
     narrowed: tuple[Widened, ...]
     scripts: tuple[ScriptEdit, ...]
+    rosters: tuple[RosterEdit, ...]
     figures: Figures
     drift: Drift | None
     kept: tuple[Kept, ...]
@@ -138,6 +141,7 @@ def of(
         widened=widened,
         narrowed=tuple(each for each in _opened(comparison.reversed) if _is_left(comparison, each)),
         scripts=scripts.of(comparison),
+        rosters=rosters.of(comparison),
         figures=figures.of(
             base.deployment,
             _with_stacks_that_stay(comparison, base, head),

@@ -6,6 +6,7 @@ the scripts with which they started: the next node that fails is the first to ru
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from hyperpod_constructs.cloudformation.assembly import Assembly
 from hyperpod_constructs.cloudformation.manifest import MANIFEST, published
 from hyperpod_constructs.cloudformation.values import Value
+from hyperpod_constructs.model.lifecycle import ARCHIVE
 from hyperpod_constructs.review.comparison import Comparison, Pair
 from hyperpod_constructs.review.groups import CLUSTER, LISTS
 from hyperpod_constructs.review.wording import whole
@@ -47,7 +49,7 @@ class ScriptEdit:
 
 def of(comparison: Comparison) -> tuple[ScriptEdit, ...]:
     """Every change of an address of scripts."""
-    old, new = _files(comparison.base), _files(comparison.head)
+    old, new = files(comparison.base), files(comparison.head)
     return tuple(edit for pair in comparison.pairs if pair.either.type == CLUSTER for edit in _of(pair, old, new))
 
 
@@ -74,15 +76,29 @@ def _address(value: Value) -> str:
     return whole(value).rstrip("/")
 
 
-def _files(side: Assembly) -> Mapping[str, Path]:
+def files(side: Assembly) -> Mapping[str, Path]:
     """Files that an app publishes, by object key; none for templates without a manifest."""
     return published(side.path) if (side.path / MANIFEST).is_file() else {}
 
 
-def _below(address: str, files: Mapping[str, Path]) -> dict[str, bytes]:
-    """The contents of the files at an address, by name."""
+def _below(address: str, published_files: Mapping[str, Path]) -> dict[str, bytes]:
+    """The contents of the files at an address, by name; those of our archive one by one."""
     _, _, prefix = address.removeprefix("s3://").partition("/")
     if not prefix:
         return {}
-    found = {key.removeprefix(f"{prefix}/"): file for key, file in files.items() if key.startswith(f"{prefix}/")}
-    return {name: file.read_bytes() for name, file in found.items() if file.is_file()}
+    keys = [key for key in published_files if key.startswith(f"{prefix}/")]
+    found = {key.removeprefix(f"{prefix}/"): published_files[key] for key in keys}
+    contents: dict[str, bytes] = {}
+    for name, file in found.items():
+        if file.is_file():
+            contents |= _unpacked(file) if name == ARCHIVE else {name: file.read_bytes()}
+    return contents
+
+
+def _unpacked(file: Path) -> dict[str, bytes]:
+    """What an archive holds; the archive itself if it is none."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+    except (zipfile.BadZipFile, OSError):
+        return {ARCHIVE: file.read_bytes()}

@@ -155,6 +155,7 @@ from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, wh
     script_writers as script_writers,
     security as security,
     security_groups as security_groups,
+    steps as steps,
     storage_ports as storage_ports,
     subnets as subnets,
     tags as tags,

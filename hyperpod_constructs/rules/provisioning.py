@@ -10,6 +10,7 @@ from hyperpod_constructs.model.kubernetes import AutoScaling
 from hyperpod_constructs.model.orchestration import Eks, Slurm
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._groups import restricted
+from hyperpod_constructs.rules._words import all_of
 from hyperpod_constructs.tokens import UNKNOWN
 
 CONTINUOUS = "Continuous"
@@ -97,4 +98,24 @@ def accounting_databases_have_continuous_provisioning(deployment: Deployment) ->
                 message=f"accounting database {slurm.accounting.endpoint!r}, but NodeProvisioningMode is left out",
                 fix="write NodeProvisioningMode: Continuous, or leave AccountingDatabase out to keep accounting on the "
                 "controller",
+            )
+
+
+@rule(
+    "HP2104",
+    Severity.WARNING,
+    title="Accounts and limits of teams die with the controller",
+    because="without an accounting database outside the cluster Slurm keeps accounts, limits and history in a MariaDB "
+    "on the controller: they are lost when that node is replaced, and where limits are enforced every job is refused "
+    "then",
+    source="SageMaker developer guide, sagemaker-hyperpod-external-accounting-db-slurm (November 2026)",
+)
+def teams_outlive_the_controller(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        slurm = cluster.orchestrator
+        if cluster.teams and isinstance(slurm, Slurm) and slurm.accounting is None:
+            yield Problem(
+                path=cluster.path,
+                message=f"{all_of(cluster.teams)} share the cluster, whose accounting database is on the controller",
+                fix="give it a database outside: slurm=hp.Slurm(accounting=hp.AccountingDatabase(...).database)",
             )

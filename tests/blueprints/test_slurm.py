@@ -78,6 +78,7 @@ class TestStacks:
             "AWS::SageMaker::Cluster": 1,
             "AWS::IAM::Role": 3,
             "AWS::IAM::Policy": 1,
+            "AWS::SSM::Parameter": 1,
             "AWS::Events::Rule": 1,
         }
         assert types["Frontier-Budget"] == {
@@ -211,6 +212,96 @@ class TestBringYourOwn:
                 s3.Bucket.from_bucket_name(self, "Datasets", "datasets").grant_read(self.cluster)
 
         assert "s3:GetObject*" in json.dumps(synthesized(AcmeTraining(app, "Acme", nodes=3)))
+
+
+class TestAccounting:
+    SECRET = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
+
+    def used(self, made: hp.SlurmTraining) -> dict[str, Any]:
+        (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
+        found: dict[str, Any] = cluster["Orchestrator"]["Slurm"].get("AccountingDatabase", {})
+        return found
+
+    def test_is_kept_on_the_controller_unless_asked_for(self, app: cdk.App) -> None:
+        made = smoke(app)
+        assert self.used(made) == {}
+        assert not of_type(synthesized(foundation(made)), "AWS::RDS::DBInstance")
+
+    def test_has_a_database_in_the_foundation_which_outlives_clusters(self, app: cdk.App) -> None:
+        made = smoke(app, accounting=True)
+        template = synthesized(foundation(made))
+        (database,) = (each for each in template["Resources"].values() if each["Type"] == "AWS::RDS::DBInstance")
+        assert (database["DeletionPolicy"], database["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
+        exported = {each["Export"]["Name"] for each in template["Outputs"].values() if "Export" in each}
+        assert {self.used(made)[name]["Fn::ImportValue"] for name in ("Endpoint", "SecretArn")} <= exported
+
+    def test_is_named_among_what_has_no_price_and_a_budget_is_derived_without_it(self, app: cdk.App) -> None:
+        made = smoke(app, accounting=True, alerts=["ml-platform@example.com"])
+        assert "not priced: RDS database" in synthesized(made)["Outputs"]["CostPerHour"]["Value"]
+        assert made.budget_stack is not None
+
+    def test_comes_last_in_a_foundation_because_no_rollback_could_delete_it(self, app: cdk.App) -> None:
+        template = synthesized(foundation(smoke(app, accounting=True, storage=SCRATCH)))
+        (database,) = (each for each in template["Resources"].values() if each["Type"] == "AWS::RDS::DBInstance")
+        waited_for = {template["Resources"][name]["Type"] for name in database["DependsOn"]}
+        assert waited_for >= {"AWS::FSx::FileSystem", "AWS::SNS::TopicPolicy", "AWS::EC2::Route"}
+
+    def test_changes_nothing_else_of_a_foundation(self, app: cdk.App) -> None:
+        before, after = (
+            synthesized(foundation(smoke(cdk.Stage(app, stage, env=ENV), accounting=accounting)))["Resources"]
+            for stage, accounting in (("A", False), ("B", True))
+        )
+        plain = [
+            {name: (each["Type"], each.get("Properties", {}).get("CidrBlock")) for name, each in side.items()}
+            for side in (before, after)
+        ]
+        assert {name: plain[1].get(name) for name in plain[0]} == plain[0]
+
+    @pytest.mark.parametrize("env", [None, cdk.Environment(account=cdk.Aws.ACCOUNT_ID, region=cdk.Aws.REGION)])
+    def test_needs_no_region_because_the_zone_says_it(self, app: cdk.App, env: cdk.Environment | None) -> None:
+        assert self.used(smoke(app, env=env, accounting=True))
+
+    def test_may_be_a_database_of_the_users(self, app: cdk.App) -> None:
+        shared = cdk.Stack(app, "Shared", env=ENV)
+        network = hp.ClusterNetwork(shared, "Network", zones=["usw2-az2"])
+        database = hp.AccountingDatabase(shared, "Accounting", network=network)
+        made = smoke(app, network=network, accounting=database)
+        assert made.foundation is None
+        assert "Shared:" in json.dumps(self.used(made)["Endpoint"])
+
+    def test_may_be_one_that_exists(self, app: cdk.App) -> None:
+        database = hp.AccountingDatabase.from_attributes(endpoint="db.example.com", secret_arn=self.SECRET)
+        assert self.used(smoke(app, accounting=database))["Endpoint"] == "db.example.com"
+
+    def test_is_made_in_the_users_network_too(self, app: cdk.App) -> None:
+        network = hp.ClusterNetwork(cdk.Stack(app, "Shared", env=ENV), "Network", zones=["usw2-az2"])
+        template = synthesized(foundation(smoke(app, network=network, accounting=True)))
+        assert len(of_type(template, "AWS::RDS::DBInstance")) == 1
+
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"slurm": hp.Slurm(accounting=hp.ExternalDatabase(endpoint="db", secret_arn=SECRET))}, "given twice"),
+            ({"cidr": "10.0.0.0/22"}, "network 10.0.0.0/22 has no room for a database; use /21 or wider"),
+            ({"env": None, "zone": "usgw1-az1"}, r"give hp\.AccountingDatabase\(zones="),
+        ],
+    )
+    def test_that_cannot_be_is_refused_before_any_stack_is_made(
+        self, app: cdk.App, wrong: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(hp.InvalidValue, match=message):
+            smoke(app, accounting=True, **wrong)
+        assert app.node.try_find_child("Smoke-Foundation") is None
+
+    def test_in_an_imported_network_needs_the_users_subnets(self, app: cdk.App) -> None:
+        network = hp.Network.from_attributes(
+            cdk.Stack(app, "Shared", env=ENV),
+            "Network",
+            vpc_id="vpc-0123456789abcdef0",
+            subnets=[hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0", zone="usw2-az2", cidr="10.1.0.0/20")],
+        )
+        with pytest.raises(hp.InvalidValue, match=r"use hp\.AccountingDatabase\(subnet_ids="):
+            smoke(app, network=network, accounting=True)
 
 
 class TestWhereverItIsDeployed:
@@ -382,6 +473,7 @@ hp.SlurmTraining(
     env=cdk.Environment(account="111122223333", region="us-west-2"),
     zone="usw2-az2",
     egress="closed",
+    accounting=True,
     groups=[hp.InstanceGroup.controller("ml.m5.xlarge"), hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1)],
     lifecycle=hp.LifecycleScripts.extended("examples/lifecycle"),
 )
@@ -447,7 +539,8 @@ class TestSecondOpinions:
             for plugin in report["pluginReports"]
             for violation in plugin.get("suppressedViolations", [])
         }
-        assert acknowledged >= {("AwsSolutions", "AwsSolutions-IAM4"), ("AwsSolutions", "AwsSolutions-IAM5")}
+        names = ("IAM4", "IAM5", "RDS3", "RDS11", "SMG4")
+        assert acknowledged >= {("AwsSolutions", f"AwsSolutions-{name}") for name in names}
 
     def test_cfn_lint_finds_nothing(self, assembly: Path) -> None:
         # A mistake on purpose, and what cfn-lint knows no better than the CDK's engine.

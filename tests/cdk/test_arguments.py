@@ -23,9 +23,10 @@ WRONG: list[object] = [object(), 1.5j, [object()], {"a": object()}, hp.Lustre]
 """What no argument takes: a stranger, a number of no kind, a list and a dictionary of strangers, a class."""
 
 SAMPLES: dict[str, dict[str, Any]] = {
-    "AccountingDatabase": {"endpoint": "db", "secret_arn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:x"},
     "AutoPatch": {"when": "WhenIdle"},
     "DataRepository": {"folder": "/data", "s3_uri": "s3://data/x"},
+    "ExternalDatabase": {"endpoint": "db", "secret_arn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:x"},
+    "Group": {"name": "vision", "gid": 3001},
     "ImportedSubnet": {"subnet_id": "subnet-0123456789abcdef0"},
     "InstanceGroup": {"name": "p5", "count": 1},
     "InstanceType": {"name": "ml.p7.48xlarge"},
@@ -36,12 +37,14 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "OpenZfs": {"dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"},
     "RollingUpdate": {"batch": hp.BatchSize(count=1)},
     "ScheduledUpdate": {"schedule": "cron(0 3 ? * 7 *)"},
+    "Team": {"name": "vision"},
     "Taint": {"key": "team", "effect": "NoSchedule"},
     "TrainingPlan": {"plan": "p", "count": 1, "zone": "usw2-az2", "starts": "2026-12-07", "ends": "2027-02-14"},
+    "User": {"name": "ada", "uid": 3002},
 }
 """Fields that a value cannot do without."""
-KNOWN_AT_SYNTH = {("InstanceType", "name")}
-"""Texts that decide what is looked up or made."""
+KNOWN_AT_SYNTH = {("InstanceType", "name"), ("Group", "name"), ("Team", "name"), ("User", "name"), ("User", "shell")}
+"""Texts that decide what is looked up or made, or stand in a file that is hashed at synth."""
 
 
 def public_values() -> Iterator[tuple[str, Any]]:
@@ -82,6 +85,7 @@ def arguments(stack: cdk.Stack) -> dict[str, Any]:
         "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
         "egress": "nat",
         "emails": [],
+        "endpoint": "db.example.com",
         "endpoints": None,
         "env": None,
         "groups": groups,
@@ -96,6 +100,8 @@ def arguments(stack: cdk.Stack) -> dict[str, Any]:
         "repositories": [],
         "rule": "HP3009",
         "scope": stack,
+        "secret_arn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:x",
+        "steps": [],
         "storage": None,
         "subnets": [hp.ImportedSubnet(subnet_id="subnet-0123456789abcdef0")],
         "termination_protection": True,

@@ -15,7 +15,7 @@ BUCKET = "arn:aws:s3:::cdk-assets"
 
 
 def sids(**features: object) -> list[object]:
-    found = statements(NodeFeatures(**features), partition="aws", region="us-west-2")  # type: ignore[arg-type]  # test data
+    found = statements(NodeFeatures(**features), partition="aws", region="us-west-2", account="111122223333")  # type: ignore[arg-type]  # test data
     return [statement["Sid"] for statement in found]
 
 
@@ -26,6 +26,9 @@ class TestStatements:
             ({}, []),
             ({"lustre_efa": True}, ["DescribeLustre"]),
             ({"scripts": [(BUCKET, "hyperpod/train")]}, ["ReadScripts1", "ListScripts1"]),
+            ({"objects": ["people/all.json"]}, ["ReadObjects"]),
+            ({"secrets": ["arn:aws:secretsmanager:us-west-2:111122223333:secret:ldap"]}, ["ReadSecrets"]),
+            ({"parameters": ["hyperpod/train/people"]}, ["ReadParameters"]),
             ({"rollback_alarms": True}, ["ReadAlarms"]),
             ({"volume_key_arns": ["arn:aws:kms:us-west-2:111122223333:key/k"]}, ["VolumeKeys"]),
         ],
@@ -34,7 +37,12 @@ class TestStatements:
         assert sids(**features) == ["DescribeNetwork", "NodeInterfaces", "TagInterfaces", *expected]
 
     def test_scripts_are_read_below_their_prefix_and_never_written(self) -> None:
-        found = statements(NodeFeatures(scripts=[(BUCKET, "hyperpod/train")]), partition="aws", region="us-west-2")
+        found = statements(
+            NodeFeatures(scripts=[(BUCKET, "hyperpod/train")]),
+            partition="aws",
+            region="us-west-2",
+            account="111122223333",
+        )
         about_s3 = [each for each in found if "s3:" in str(each["Action"])]
         assert [(each["Action"], each["Resource"]) for each in about_s3] == [
             ("s3:GetObject", f"{BUCKET}/hyperpod/train/*"),
@@ -42,7 +50,7 @@ class TestStatements:
         ]
 
     def test_changes_of_interfaces_are_bound_to_the_region(self) -> None:
-        found = statements(NodeFeatures(), partition="aws", region="us-west-2")
+        found = statements(NodeFeatures(), partition="aws", region="us-west-2", account="111122223333")
         (changes,) = (each for each in found if each["Sid"] == "NodeInterfaces")
         assert changes["Condition"] == {"StringEquals": {"aws:RequestedRegion": "us-west-2"}}
 

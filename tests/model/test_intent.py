@@ -18,8 +18,8 @@ from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.tokens import UNKNOWN
 
 KEYS = """
-    groups p5 spares zone plan name count starts ends described accelerator kind files carriage_returns subnets cidr
-    public provisioning threads_per_core efa min_count vpc_cidr
+    groups p5 spares steps teams zone plan name count starts ends described accelerator kind files carriage_returns
+    subnets cidr public provisioning threads_per_core efa min_count vpc_cidr
 """
 PLAN = TrainingPlan("frontier", count=32, zone="usw2-az2", starts="2026-12-07", ends="2027-02-14")
 
@@ -53,7 +53,9 @@ def as_in_the_template(meant: Cluster) -> Cluster:
             described=None,
             min_count=count if all_or_nothing else each.min_count,
             capacity=TrainingPlan.unchecked(arn) if arn else plan,
-            lifecycle=replace(each.lifecycle, files=None) if isinstance(each.lifecycle, Lifecycle) else each.lifecycle,
+            lifecycle=replace(each.lifecycle, files=None, steps=None)
+            if isinstance(each.lifecycle, Lifecycle)
+            else each.lifecycle,
         )
 
     all_or_nothing = isinstance(meant.orchestrator, Slurm) and meant.orchestrator.provisioning == "all-or-nothing"
@@ -176,7 +178,11 @@ class TestAnIntentThatSomebodyEdited:
         ("written", "path", "message"),
         [
             ([], "C", "hyperpod:intent is []; use a map"),
-            ({"group": {}}, "C", "hyperpod:intent.group means nothing; use one of provisioning, groups, subnets"),
+            (
+                {"group": {}},
+                "C",
+                "hyperpod:intent.group means nothing; use one of provisioning, teams, groups, subnets",
+            ),
             ({"groups": {"p6": {}}}, "C", "hyperpod:intent.groups.p6 means nothing; use one of p5"),
             ({"provisioning": "no"}, "C", "hyperpod:intent.provisioning is 'no'; use continuous or all-or-nothing"),
             (
@@ -289,3 +295,13 @@ class TestAllOrNothing:
     def test_keeps_a_minimum_that_somebody_set_otherwise(self) -> None:
         found, _ = applied(cluster(group(min_count=10)), {"provisioning": "all-or-nothing"})
         assert found.groups[0].min_count == 10
+
+
+class TestSteps:
+    def test_steps_and_teams_are_read_as_they_were_written(self) -> None:
+        scripts = Lifecycle(
+            source_uri="s3://sagemaker-x/a", on_init_complete="start-p5.sh", files=(), steps=("spares",)
+        )
+        meant = cluster(group(lifecycle=scripts), teams=("vision",))
+        found, invalid = applied(replace(as_in_the_template(meant), teams=()), intent.encode(meant))
+        assert (found, invalid) == (meant, [])

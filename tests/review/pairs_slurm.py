@@ -43,13 +43,14 @@ def on_plan(name: str, **options: Any) -> hp.InstanceGroup:
 
 
 def frontier(*workers: hp.InstanceGroup, name: str = "Frontier", **options: Any) -> Make:
-    """An app with the cluster of app.py, on demand where the workers are left out."""
+    """An app with the cluster of app.py, on demand where the workers are left out, and without steps on its nodes."""
     heads = (hp.InstanceGroup.controller("ml.m5.4xlarge"), hp.InstanceGroup.login("ml.m5.2xlarge"))
     given = {
         "zone": "usw2-az2",
         "groups": (*heads, *(workers or (p5(),))),
         "storage": lustre(),
         "alerts": ["ml-platform@example.com"],
+        "lifecycle": hp.LifecycleScripts.ami_only(),
         **options,
     }
     return lambda app: hp.SlurmTraining(app, name, env=ENV, **given)

@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.kubernetes import AutoScaling
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.restricted import RestrictedGroup
 from hyperpod_constructs.model.storage import Mount
 from hyperpod_constructs.tokens import UNKNOWN
@@ -23,7 +23,7 @@ from tests.rules.builders import (
     told,
 )
 
-DATABASE = AccountingDatabase(endpoint="db.example.com", secret_arn=UNKNOWN)
+DATABASE = ExternalDatabase(endpoint="db.example.com", secret_arn=UNKNOWN)
 LUSTRE = Mount(kind="lustre", file_system="Data")
 
 
@@ -126,3 +126,21 @@ class TestWhatOtherRulesSay:
     def test_restricted_groups_alone_have_no_mode(self) -> None:
         groups = (RestrictedGroup(group=kubernetes()),)
         assert told("HP2102", deployment(eks_cluster(provisioning=None, restricted_groups=groups))) == []
+
+
+class TestTeamsOutliveTheController:
+    def test_says_what_dies_with_the_controller(self) -> None:
+        (found,) = of("HP2104", teams=("alignment", "vision"))
+        assert found.startswith(
+            "HP2104 alignment and vision share the cluster, whose accounting database is on the controller | "
+        )
+
+    @pytest.mark.parametrize("accounting", [DATABASE, UNKNOWN])
+    def test_is_silent_with_a_database_outside(self, accounting: Any) -> None:
+        assert of("HP2104", teams=("vision",), orchestrator=Slurm(accounting=accounting)) == []
+
+    def test_is_silent_without_teams(self) -> None:
+        assert of("HP2104") == []
+
+    def test_is_silent_on_eks(self) -> None:
+        assert told("HP2104", deployment(eks_cluster(kubernetes(), teams=("vision",)))) == []

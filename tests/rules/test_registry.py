@@ -122,6 +122,7 @@ class TestRegistry:
             "network": "4",
             "routes": "4",
             "security_groups": "4",
+            "steps": "5",
             "subnets": "4",
             "zones": "4",
             "lifecycle": "5",

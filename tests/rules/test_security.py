@@ -12,7 +12,7 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.capacity import AutoPatch, BatchSize, RollingUpdate
 from hyperpod_constructs.model.identity import Role
 from hyperpod_constructs.model.lifecycle import Lifecycle
-from hyperpod_constructs.model.orchestration import AccountingDatabase, Slurm
+from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.rules import RULES
 from hyperpod_constructs.tokens import UNKNOWN
 from tests.rules.builders import (
@@ -91,6 +91,10 @@ class TestSagemakerAssumesTheRole:
                 "cluster | write aws:SourceAccount: !Ref AWS::AccountId in the trust's condition (cdk.Aws.ACCOUNT_ID)"
             )
         ]
+
+    def test_or_for_no_account_at_all(self) -> None:
+        (found,) = of("HP7001", source_accounts=())
+        assert found.startswith(f"HP7001 role of group 'p5' trusts {SERVICE} for no account at all | ")
 
     @pytest.mark.parametrize("accounts", [None, UNKNOWN, (ACCOUNT,), ("999999999999", ACCOUNT)])
     def test_is_silent_where_its_account_is_let_in(self, accounts: Any) -> None:
@@ -366,7 +370,7 @@ class TestNamedEksRolesHaveNoPath:
 
 class TestControllersReadTheDatabaseSecret:
     def of(self, its: Role, **slurm: Any) -> list[str]:
-        database = {"accounting": AccountingDatabase(endpoint="db.example.com", secret_arn="Secret"), **slurm}
+        database = {"accounting": ExternalDatabase(endpoint="db.example.com", secret_arn="Secret"), **slurm}
         head = controller(execution_role="Role")
         return told("HP7011", deployment(cluster(groups=(head,), orchestrator=Slurm(**database)), roles=(its,)))
 
@@ -384,9 +388,9 @@ class TestControllersReadTheDatabaseSecret:
         assert self.of(role(statements=(*IN_VPC, reading))) == self.of(role(complete=False)) == []
 
     def test_what_is_no_secret_no_permission_mends(self) -> None:
-        other = AccountingDatabase(endpoint="db", secret_arn="arn:aws:ssm:us-west-2:111122223333:parameter/x")
+        other = ExternalDatabase(endpoint="db", secret_arn="arn:aws:ssm:us-west-2:111122223333:parameter/x")
         assert self.of(role(), accounting=other) == []
-        assert len(self.of(role(), accounting=AccountingDatabase(endpoint="db", secret_arn=UNKNOWN))) == 1
+        assert len(self.of(role(), accounting=ExternalDatabase(endpoint="db", secret_arn=UNKNOWN))) == 1
 
     @pytest.mark.parametrize("accounting", [None, UNKNOWN])
     def test_is_silent_without_a_database(self, accounting: Any) -> None:

@@ -8,7 +8,7 @@ For your own training code too: copy this file beside it. Python 3.8 or newer, s
 
 A job that is killed leaves its file behind: its heartbeat timestamp then grows old, which is how it is told from a job
 that runs. Source of the format: github.com/prometheus/node_exporter, textfile collector.
-"""  # noqa: INP001  # copied beside a training program, no package
+"""  # copied beside a training program, no package
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ Every checkpoint is whole or not there, and the newest whole one is where the ne
 ends, SIGUSR1 writes one and goes on.
 
     python3 train.py --folder /fsx/run --minutes 30
-"""  # noqa: INP001  # copied to a shared folder, no package
+"""  # copied to a shared folder, no package
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Checkpoints:
         for file in self._newest_first():
             try:
                 return self._read(file)
-            except (OSError, ValueError, TypeError, KeyError) as error:  # noqa: PERF203  # three files at most
+            except (OSError, ValueError, TypeError, KeyError) as error:  # three files at most
                 say(f"{file.name} is not whole ({error}): trying the one before it")
         return None  # none is whole, or there is none: the training begins
 
@@ -551,7 +551,7 @@ def _connect(place: Place) -> socket.socket:
     while True:
         try:
             link = socket.create_connection((place.address, place.port), timeout=PATIENCE)
-        except OSError:  # noqa: PERF203  # it waits anyway
+        except OSError:  # it waits anyway
             if time.monotonic() > until:
                 raise
             time.sleep(0.2)

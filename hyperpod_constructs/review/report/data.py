@@ -33,6 +33,7 @@ def as_data(review: Review) -> dict[str, Any]:
         "widened": [asdict(each) for each in review.widened],
         "narrowed": [asdict(each) for each in review.narrowed],
         "scripts": [asdict(each) for each in review.scripts],
+        "rosters": [asdict(each) for each in review.rosters],
         "live": asdict(review.drift) if review.drift else None,
         "not_compared": list(review.not_compared),
     }

@@ -19,6 +19,7 @@ from hyperpod_constructs.review.impacts import SEVERITY, Change, Impact, Verdict
 from hyperpod_constructs.review.report import numbers
 from hyperpod_constructs.review.report.lines import Item, Page, Section
 from hyperpod_constructs.review.review import LIVE, Kept, Named, Review
+from hyperpod_constructs.review.rosters import RosterEdit
 from hyperpod_constructs.review.scripts import ScriptEdit
 from hyperpod_constructs.review.wording import argument
 
@@ -41,6 +42,7 @@ def of(review: Review) -> Page:
         Section(title="What changes", items=tuple(_changes(review))),
         Section(title="Left behind", items=tuple(_kept(each, review.verdict) for each in review.kept)),
         Section(title="Scripts", items=tuple(_script(edit, review.clusters) for edit in review.scripts)),
+        Section(title="People", items=tuple(filter(None, map(_roster, review.rosters)))),
         Section(title="Before the merge", items=tuple(numbers.before_the_merge(review))),
         Section(title="Live", items=tuple(numbers.live(review.drift))),
         Section(title="Wider", items=tuple(_widened(review.widened))),
@@ -135,6 +137,8 @@ def _changes(review: Review) -> Iterator[Item]:
     ]
     edited = {f"{edit.path}/{group}" for edit in review.scripts for group in edit.groups}  # have a section of their own
     rest = [each for each in rest if each.path not in edited or not each.property_name.endswith(_SCRIPTS)]
+    followed = {edit.path for edit in review.rosters if edit.compared}
+    rest = [each for each in rest if each.path not in followed or each.property_name != "Value"]
     shown = [change for change in rest if _is_told(change)]
     quiet = [change for change in rest if change not in shown]
     clusters = {each.path: each for each in review.clusters}
@@ -235,6 +239,25 @@ def _script(edit: ScriptEdit, clusters: Sequence[Named]) -> Item:
     text = f"{what}. New nodes of {_some(edit.groups)} run them; nodes that run keep what they have"
     steps = _steps("try-a-script", edit.path, {each.path: each for each in clusters})
     return Item(subject=edit.path, text=text, action="replace one spare first, look, then the others", steps=steps)
+
+
+def _roster(edit: RosterEdit) -> Item | None:
+    """Who comes and goes; counts alone stand among the figures."""
+    told = [
+        f"{', '.join(names)} {what}"
+        for names, what in (
+            (edit.added, "can log in"),
+            (edit.removed, "locked out, homes stay"),
+            (edit.changed, "with other keys, groups or shells"),
+            (edit.admins, "may do everything as root on every node"),
+            (edit.teams, "with another share, other members or gone"),
+        )
+        if names
+    ]
+    if edit.compared and not told:
+        return None
+    text = "; ".join(told) if edit.compared else "users and teams were not at hand on both sides"
+    return Item(subject=edit.path, text=f"{text}. Nodes that run follow within 5 minutes")
 
 
 def _no_more(narrowed: Widened) -> Widened:

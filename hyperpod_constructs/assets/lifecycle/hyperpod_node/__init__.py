@@ -1,0 +1,3 @@
+"""What runs on the nodes of a cluster; `docs/nodes.md` says what each step does."""
+
+from __future__ import annotations

@@ -1,0 +1,122 @@
+"""Who may use how much of a cluster: teams, their share, and what goes before what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.annotations import check_fields
+from hyperpod_constructs.model.checks import check_whole, make_tuples
+
+_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+_LONGEST: Final = 40
+_MOST_PRIORITIES: Final = 10
+_HIGHEST: Final = 100
+_MOST_BORROWED: Final = 500
+_MOST_INSTANCES: Final = 10_000_000
+_RESERVED: Final = frozenset(("root", "normal", "default"))
+"""Names that Slurm gives to an account and to qualities of service of its own."""
+
+
+def _check_name(what: str, name: str) -> None:
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST:
+        raise InvalidValue(
+            f"{what} {name!r} is not allowed", f"use 1 to {_LONGEST} lower-case letters, digits and hyphens"
+        )
+    if name in _RESERVED:
+        raise InvalidValue(f"{what} {name!r} is one of Slurm's own", "choose another name")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Team:
+    """A team and its share of a cluster.
+
+    Attributes:
+        name: 1 to 40 lower-case letters, digits and hyphens.
+        instances: Instances that are the team's own, by type: `{"ml.p5.48xlarge": 12}`.
+        weight: Its part of what is free, compared with the weights of other teams, 0 to 100.
+        borrow_limit_percent: How much it may use beyond its own while others leave it idle, 0 to 500 % of its own.
+        lend: Whether others may use what it leaves idle. Slurm lends in any case: what keeps a team's nodes for itself
+            there is a reservation.
+        members: Names of users (Slurm), or ARNs of roles (EKS), who may submit.
+        priorities: Priority classes that its jobs may have; all if none is named.
+
+    Source: AWS::SageMaker::ComputeQuota schema (2026-10-20): names, weights 0 to 100; developer guide: borrow limit 1
+        to 500 %.
+    """
+
+    name: str
+    instances: Mapping[str, int] = field(default_factory=dict)
+    weight: int = 0
+    borrow_limit_percent: int = 50
+    lend: bool = True
+    members: Sequence[str] = ()
+    priorities: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        make_tuples(self, "members", "priorities")
+        who = f"team {self.name!r}: "
+        check_fields(who, self)
+        _check_name("team", self.name)
+        check_whole(f"{who}weight", self.weight, low=0, high=_HIGHEST)
+        check_whole(f"{who}borrow_limit_percent", self.borrow_limit_percent, low=0, high=_MOST_BORROWED)
+        for kind, count in self.instances.items():
+            check_whole(f"{who}instances of {kind}", count, low=0, high=_MOST_INSTANCES)
+        if len(set(self.members)) < len(self.members):
+            raise InvalidValue(f"{who}members are {list(self.members)}", "name each once")
+
+    def quota(self, accelerators: Mapping[str, int]) -> dict[str, int | None]:
+        """What is the team's own, as Slurm counts it: accelerators, or nodes where a type has none or is not known.
+
+        Args:
+            accelerators: Accelerators of one instance, by type.
+        """
+        if not self.instances:
+            return {"nodes": None, "accelerators": None}
+        if all(accelerators.get(kind) for kind in self.instances):
+            total = sum(count * accelerators[kind] for kind, count in self.instances.items())
+            return {"nodes": None, "accelerators": total}
+        return {"nodes": sum(self.instances.values()), "accelerators": None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskGovernance:
+    """How teams share a cluster.
+
+    On Slurm every team becomes an account with a fair share and a limit, and every priority class a quality of service.
+
+    Attributes:
+        teams: The teams.
+        priorities: Priority classes with their weights, 0 to 100; higher goes first. At most 10.
+        idle_sharing: Whether teams may use what others leave idle, each up to its borrow limit.
+
+    Raises:
+        InvalidValue: if a team occurs twice, or has a priority class that is not there.
+
+    Source: AWS::SageMaker::ClusterSchedulerConfig schema (2026-10-20).
+    """
+
+    teams: Sequence[Team] = ()
+    priorities: Mapping[str, int] = field(default_factory=dict)
+    idle_sharing: bool = True
+
+    def __post_init__(self) -> None:
+        make_tuples(self, "teams")
+        check_fields("governance: ", self)
+        names = [team.name for team in self.teams]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InvalidValue(f"several teams are named {', '.join(twice)}", "give each team a name of its own")
+        if len(self.priorities) > _MOST_PRIORITIES:
+            raise InvalidValue(f"there are {len(self.priorities)} priority classes", f"use at most {_MOST_PRIORITIES}")
+        for name, weight in self.priorities.items():
+            _check_name("priority class", name)
+            check_whole(f"priority class {name!r}", weight, low=0, high=_HIGHEST)
+        for team in self.teams:
+            if missing := sorted(set(team.priorities) - set(self.priorities)):
+                raise InvalidValue(
+                    f"team {team.name!r} has priority class {', '.join(missing)}, which is not there",
+                    f"use one of {', '.join(self.priorities) or 'none'}, or add it to priorities",
+                )

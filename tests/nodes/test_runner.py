@@ -1,0 +1,158 @@
+"""The runner: which steps a node has, how often they are tried, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hyperpod_node import host, runner
+
+INPUTS: dict[str, Any] = {
+    "cluster": "Frontier",
+    "region": "us-west-2",
+    "groups": {"head": {"role": "controller"}, "p5": {"role": "compute"}, "g6": {"role": "compute"}},
+    "steps": [],
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A node's folders in a folder of the test; pauses between attempts are written down, not waited for."""
+    monkeypatch.setattr(runner, "HOME", tmp_path / "hyperpod")
+    monkeypatch.setattr(runner, "LOG", tmp_path / "log" / "steps.log")
+    monkeypatch.setattr(runner, "LOCKS", tmp_path / "run")
+    (tmp_path / "hyperpod").mkdir()
+    return tmp_path / "hyperpod"
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    found: list[float] = []
+    clock = SimpleNamespace(sleep=found.append, monotonic=time.monotonic, strftime=time.strftime, gmtime=time.gmtime)
+    monkeypatch.setattr(runner, "time", clock)
+    return found
+
+
+def run(home: Path, script: str | bytes, **given: Any) -> tuple[int, str]:
+    """Runs a script as a step; its code and what the node's log has of it."""
+    (home / "own.sh").write_bytes(script if isinstance(script, bytes) else script.encode())
+    step = {"name": "own", "run": "./own.sh", "timeout": 20, **given}
+    code = runner._run_step(home, step, {**os.environ, "PYTHONPATH": str(home)})
+    return code, runner.LOG.read_text()
+
+
+def step(name: str, **given: Any) -> dict[str, Any]:
+    return {"name": name, "run": name, "roles": ["controller", "compute"], "timeout": 1, **given}
+
+
+def test_a_node_runs_the_steps_of_its_role_and_group() -> None:
+    inputs = {**INPUTS, "steps": [step("all"), step("head", roles=["controller"]), step("g6", groups=["g6"])]}
+    assert [each["name"] for each in runner._chosen(inputs, "p5", [])] == ["all"]
+    assert [each["name"] for each in runner._chosen(inputs, "g6", [])] == ["all", "g6"]
+    assert [each["name"] for each in runner._chosen(inputs, "head", ["head"])] == ["head"]
+
+
+def test_a_step_that_the_node_does_not_have_is_refused_with_those_that_it_has() -> None:
+    inputs = {**INPUTS, "steps": [step("all"), step("head", roles=["controller"])]}
+    with pytest.raises(host.Mistake, match="no step 'head' on a compute node; it has all"):
+        runner._chosen(inputs, "p5", ["head"])
+
+
+def test_a_failing_step_is_tried_again_with_pauses_that_double(home: Path, pauses: list[float]) -> None:
+    code, log = run(home, "#!/bin/sh\necho broken\nexit 7\n", retries=3, backoff=5)
+    assert code == 7
+    assert pauses == [5, 10, 20]
+    assert log.count("event=start") == 4
+    assert 'message="broken"' in log
+
+
+def test_a_step_that_succeeds_at_last_has_succeeded(home: Path, pauses: list[float]) -> None:
+    code, _ = run(home, f"#!/bin/sh\n[ -e {home}/there ] || {{ touch {home}/there; exit 75; }}\n", retries=3)
+    assert code == 0
+    assert len(pauses) == 1
+
+
+@pytest.mark.parametrize("final", [host.MISTAKE, host.BAD_INPUTS])
+def test_a_mistake_is_not_tried_again(home: Path, pauses: list[float], final: int) -> None:
+    code, log = run(home, f"#!/bin/sh\nexit {final}\n", retries=3)
+    assert (code, pauses, log.count("event=start")) == (final, [], 1)
+
+
+def test_a_step_that_hangs_is_killed_with_its_children_in_time(home: Path) -> None:
+    began = time.monotonic()
+    code, log = run(home, f"#!/bin/sh\necho waiting\nsleep 99 & echo $! > {home}/child\nsleep 99\n", timeout=0.3)
+    assert code == host.TIMED_OUT
+    assert time.monotonic() - began < 3
+    assert "not done within 0 s; its last line was: waiting" in log
+    assert _gone(int((home / "child").read_text()))
+
+
+def test_a_process_that_a_step_leaves_behind_holds_nothing_up(home: Path) -> None:
+    began = time.monotonic()
+    code, log = run(home, f"#!/bin/sh\nsleep 99 & echo $! > {home}/child\necho done\n")
+    assert (code, time.monotonic() - began < 3) == (0, True)
+    assert "own| done" in log
+    assert _gone(int((home / "child").read_text()))
+
+
+def test_output_that_is_no_text_is_logged_as_far_as_it_is(home: Path) -> None:
+    code, log = run(home, b"#!/bin/sh\nprintf 'bad \\377\\376 bytes\\n'\nexit 3\n")
+    assert code == 3
+    assert "bad \ufffd\ufffd bytes" in log
+
+
+def test_a_script_saved_on_windows_is_a_mistake_that_says_so(home: Path) -> None:
+    code, log = run(home, "#!/bin/bash\r\necho hi\r\n")
+    assert code == host.MISTAKE
+    assert "own.sh has line ends of Windows (CR LF): save it with LF" in log
+
+
+def test_a_script_without_a_first_line_is_a_mistake_that_says_so(home: Path) -> None:
+    code, log = run(home, "echo hi\n")
+    assert (code, "its first line names no program that is there" in log) == (host.MISTAKE, True)
+
+
+def test_a_script_that_was_not_published_is_a_mistake_that_says_so(home: Path) -> None:
+    gone = {"name": "own", "run": "own/gone.sh", "timeout": 1, "retries": 3}
+    assert runner._run_step(home, gone, {**os.environ, "PYTHONPATH": str(home)}) == host.MISTAKE
+    assert "own/gone.sh cannot be read: No such file or directory; was it published?" in runner.LOG.read_text()
+
+
+def test_a_message_stays_on_its_line() -> None:
+    assert runner._quoted('say "no"\nagain') == "\"say 'no' again\""
+
+
+def test_inputs_that_were_cut_off_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "inputs.json").write_text(json.dumps(INPUTS)[:-20])
+    with pytest.raises(host.Failure, match="the download of the scripts was cut off") as refused:
+        host.read_inputs(tmp_path / "inputs.json")
+    assert refused.value.code == host.BAD_INPUTS
+
+
+def test_a_group_that_the_cluster_does_not_have_is_refused_with_those_that_it_has() -> None:
+    with pytest.raises(host.Mistake, match="no group 'p6'; the cluster has g6, head, p5"):
+        runner._known("p6", INPUTS)
+
+
+def test_the_region_is_read_from_what_the_service_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "RESOURCES", tmp_path / "resource_config.json")
+    assert runner._region() is None
+    (tmp_path / "resource_config.json").write_text('{"ClusterArn": "arn:aws:sagemaker:eu-west-1:1:cluster/x"}')
+    assert runner._region() == "eu-west-1"
+
+
+def _gone(pid: int) -> bool:
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.01)
+    return False

@@ -1,0 +1,52 @@
+"""The table of faults that `make proof` prints at its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+_ROWS = "HYPERPOD_FAULTS"
+"""Environment variable with the file that all test processes add rows to; children of pytest-xdist inherit it."""
+
+
+class Faults:
+    """Faults that a test injected and that the cluster survived."""
+
+    def __init__(self, rows: Path) -> None:
+        self._rows = rows
+
+    def survived(self, fault: str, seen: str, seconds: float) -> None:
+        """Adds a row: what was broken, what was seen then, and how long that took."""
+        with self._rows.open("a") as rows:
+            rows.write(json.dumps([fault, seen, seconds]) + "\n")  # one short write, so processes do not mix
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        handle, path = tempfile.mkstemp(prefix="hyperpod-faults-")
+        os.close(handle)
+        os.environ[_ROWS] = path
+
+
+@pytest.fixture(scope="session")
+def faults() -> Faults:
+    """Where tests write down what was survived."""
+    return Faults(Path(os.environ[_ROWS]))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    rows = [json.loads(line) for line in Path(os.environ[_ROWS]).read_text().splitlines()]
+    if rows:
+        terminalreporter.section("faults injected and survived")
+        width = max(len(fault) for fault, _, _ in rows)
+        for fault, seen, seconds in sorted(rows):
+            terminalreporter.write_line(f"{fault:<{width}}  {seconds:5.1f} s  {seen}")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        Path(os.environ[_ROWS]).unlink(missing_ok=True)
