@@ -96,6 +96,11 @@ def test_every_step_of_every_node_ends_well(slurm: Slurm) -> None:
         assert [line for line in ends if " code=0 " not in line] == []
 
 
+def test_no_step_edits_what_the_service_owns(slurm: Slurm) -> None:
+    for node in slurm.nodes:
+        assert node.read("/opt/slurm/etc/slurm.conf") == slurm.conf()
+
+
 def test_the_spare_is_held_and_a_member_works_within_the_limit(slurm: Slurm) -> None:
     assert len(slurm.held()) == 1
     job = slurm.submit("id -un; sleep 1", "-p", "train", "-A", "vision", "-N1", user="ada")
