@@ -56,6 +56,16 @@ class TestAStep:
         with pytest.raises(hp.InvalidValue, match=f"{field} is"):
             steps.Spares(**{field: wrong})  # type: ignore[arg-type]  # one of two numbers
 
+    def test_for_a_group_that_is_not_there_would_run_nowhere(self) -> None:
+        with pytest.raises(
+            hp.InvalidValue, match="step spares is for p6, which is no group of the cluster; use controller, p5"
+        ):
+            one(steps.Spares(groups=["p6"]))
+
+    def test_that_waits_longer_has_longer(self) -> None:
+        assert (one(steps.FileSystems())["timeout"], one(steps.FileSystems(wait_seconds=900))["timeout"]) == (420, 1020)
+        assert one(steps.FileSystems(wait_seconds=900, timeout_seconds=60))["timeout"] == 60
+
     def test_names_a_field_of_a_wrong_type(self) -> None:
         with pytest.raises(hp.InvalidValue, match="required is 'no', a str; use True or False"):
             steps.Spares(required="no")  # type: ignore[arg-type]  # the point
@@ -120,7 +130,7 @@ class TestTwoSteps:
             steps.encode([steps.Script(path=script), steps.Script(path=script)], CLUSTER)
 
     def test_of_services_are_told_apart_by_a_name(self) -> None:
-        both = [steps.Services(services=(service(),)), steps.Services(services=(service(),), name_="gpu-services")]
+        both = [steps.Services(services=(service(),)), steps.Services(services=(service(),), called="gpu-services")]
         assert [each["name"] for each in steps.encode(both, CLUSTER)["steps"]] == ["services", "gpu-services"]
 
 
