@@ -85,7 +85,8 @@ class SlurmTraining(cdk.Stack):
         accounting: Where Slurm's accounting is kept: `True` makes an `AccountingDatabase` in the foundation, billed
             by the hour; a database of yours is used; `False` leaves it on the controller. Defaults to `True` where
             `governance` has teams, whose accounts and limits would die with the controller, and the network has room
-            for it. A cluster that has a database cannot go back to its controller's.
+            for it: say `True` before you take the last team away. A cluster that has a database cannot go back to its
+            controller's.
         lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to `hp.steps.defaults()`
             after HyperPod's own provisioning; `hp.LifecycleScripts.ami_only()` runs none.
         people: Who works on the cluster: users, groups and keys. A change reaches running nodes within minutes.
@@ -154,8 +155,7 @@ class SlurmTraining(cdk.Stack):
             if accounting is not None or slurm.accounting is not None
             else _wants_accounting(governance, network, cidr or DEFAULT_CIDR, zone)
         )
-        given_database = None if isinstance(accounting, bool) else accounting
-        slurm = _with_accounting(slurm, given_database, is_made=makes_accounting)
+        slurm = _with_accounting(slurm, given=accounting, is_made=makes_accounting)
         for given, has_effect, message in (
             (repositories, lustre, "repositories need storage=hp.Lustre(...), a file system to make"),
             (cidr, not network, "cidr has no effect beside network, which has its own"),
@@ -297,14 +297,16 @@ def _wants_accounting(governance: TaskGovernance | None, network: Network | None
     return True
 
 
-def _with_accounting(slurm: Slurm, given: AccountingDatabase | ExternalDatabase | None, *, is_made: bool) -> Slurm:
+def _with_accounting(
+    slurm: Slurm, *, given: bool | AccountingDatabase | ExternalDatabase | None, is_made: bool
+) -> Slurm:
     """Slurm with its accounting database; of one that is yet to be made nothing is known."""
-    if given is None and not is_made:
-        return slurm
-    if slurm.accounting is not None:
+    if slurm.accounting is not None and given is not None:
         raise InvalidValue("accounting is given twice", "give accounting=, or slurm=hp.Slurm(accounting=...)")
-    if given is None:
+    if is_made:
         return replace(slurm, accounting=ExternalDatabase(endpoint=UNKNOWN, secret_arn=UNKNOWN))
+    if given is None or isinstance(given, bool):
+        return slurm
     return replace(slurm, accounting=given.database if isinstance(given, AccountingDatabase) else given)
 
 

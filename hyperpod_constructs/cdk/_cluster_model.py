@@ -18,8 +18,8 @@ from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup
 from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.governance import TaskGovernance
 from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
-from hyperpod_constructs.model.people import People
-from hyperpod_constructs.model.steps import Context
+from hyperpod_constructs.model.people import People, is_user_name
+from hyperpod_constructs.model.steps import Context, Step
 from hyperpod_constructs.model.storage import (
     FileSystem,
     Mount,
@@ -77,9 +77,15 @@ def cluster_model(
         _refuse_what_the_construct_sets(group)
         _check_fields(f"group {group.name!r}: ", group)
         _check_mounts(f"group {group.name!r}: ", group, {mount.file_system for mount in shared})
-    _check_people(people, governance)
+    scripts = {str(group.name): scripts_of(lifecycle, group) for group in groups}
+    _check_people(people, governance, groups)
     if people is not None:
-        _check_people_come([scripts_of(lifecycle, group) for group in groups])
+        _check_come("people", steps.People, groups, scripts)
+    if governance is not None and governance.teams:
+        controllers = [group for group in groups if group.node_type == "Controller"]
+        _check_come("governance", steps.Accounting, controllers, scripts)
+    for group in groups:
+        _check_is_provisioned(group, scripts[str(group.name)])
     seen = tuple(
         replace(
             group,
@@ -92,11 +98,9 @@ def cluster_model(
     return model.Cluster(
         path=path,
         name=name,
-        groups=tuple(
-            replace(group, lifecycle=scripts_of(lifecycle, group).model(str(group.name), context)) for group in seen
-        ),
+        groups=tuple(replace(group, lifecycle=scripts_of(lifecycle, group).model(group, context)) for group in seen),
         orchestrator=slurm,
-        teams=tuple(sorted(team.name for team in governance.teams)) if governance else (),
+        has_teams=bool(governance and governance.teams),
         provisioning="Continuous",
         recovery=recovery,
         placement=network.placement(zone),
@@ -132,30 +136,60 @@ def roster_parameter(cluster_name: str) -> str:
     return f"/hyperpod/{cluster_name}/roster"
 
 
-def _check_people(people: People | None, governance: TaskGovernance | None) -> None:
-    """Refuses members of teams who could never submit a job."""
+def _check_people(people: People | None, governance: TaskGovernance | None, groups: Sequence[InstanceGroup]) -> None:
+    """Refuses members who could never submit a job, and shares of what the cluster does not have."""
     if people is not None:
         check_fields("people: ", people)
     if governance is None:
         return
     check_fields("governance: ", governance)
     known = {user.name for user in people.users} if people else set()
-    for team in governance.teams if people else ():
-        if missing := sorted(set(team.members) - known):
+    types = {name for group in groups if group.node_type == "Compute" for name in types_of(group)}
+    decided = all(types_of(group) for group in groups if group.node_type == "Compute")
+    for team in governance.teams:
+        if people and (missing := sorted(set(team.members) - known)):
             raise InvalidValue(
                 f"team {team.name!r} has {', '.join(missing)}, who is not among the people of the cluster",
                 "add hp.User(name=..., uid=..., keys=[...]) to people",
             )
+        if odd := [member for member in team.members if not is_user_name(member)]:
+            raise InvalidValue(f"team {team.name!r} has member {odd[0]!r}", "use names of users of the nodes")
+        if decided and (strange := sorted(set(team.instances) - types)):
+            raise InvalidValue(
+                f"team {team.name!r} has instances of {', '.join(strange)}, of which no compute group is",
+                f"use {', '.join(sorted(types)) or 'none'}",
+            )
 
 
-def _check_people_come(scripts: Sequence[LifecycleScripts]) -> None:
-    """Refuses data that no node would ever look at; what scripts of the user's do is not known."""
-    if all(each.directory is None and each.uri is None for each in scripts) and not any(
-        isinstance(step, steps.People) for each in scripts for step in each.ours or ()
-    ):
+def _check_come(
+    what: str, step: type[Step], groups: Sequence[InstanceGroup], scripts: Mapping[str, LifecycleScripts]
+) -> None:
+    """Refuses data that some nodes would never look at; what scripts of the user's do is not known."""
+    without = []
+    for group in groups:
+        each = scripts[str(group.name)]
+        ours = [one for one in each.ours or () if isinstance(one, step) and one.runs_on(group)]
+        if each.directory is None and each.uri is None and not ours:
+            without.append(str(group.name))
+        elif any(one.objects for one in ours):
+            raise InvalidValue(
+                f"{what} have no effect beside uri= of hp.steps.{step.__name__}", "give one of them, and not both"
+            )
+    if without:
         raise InvalidValue(
-            "people have no effect: no step brings them to the nodes",
-            "add hp.steps.People() to lifecycle=hp.LifecycleScripts.steps([...])",
+            f"{what} have no effect on {', '.join(without)}: no step brings them to its nodes",
+            f"add hp.steps.{step.__name__}() to lifecycle=hp.LifecycleScripts.steps([...]) of these groups",
+        )
+
+
+def _check_is_provisioned(group: InstanceGroup, scripts: LifecycleScripts) -> None:
+    """Refuses a Slurm node that nothing would provision."""
+    if scripts.ours is None or not scripts.provisions or group.node_type is None:
+        return
+    if not any(isinstance(step, steps.Script) and step.runs_on(group) for step in scripts.ours):
+        raise InvalidValue(
+            f"group {group.name!r} is provisioned by steps (provisions=True) of which none is a script of yours",
+            "begin them with hp.steps.Script(path=...) that starts Slurm, or leave provisions out",
         )
 
 

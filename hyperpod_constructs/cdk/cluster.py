@@ -158,8 +158,10 @@ class Cluster(Construct):
         resource.add_metadata(
             intent.KEY, intent.encode(seen, subnets=network.model.subnets if network.model.imported else ())
         )
-        if keys := [*self.scripts.keys, *(roster.keys if roster else ())]:
-            resource.add_metadata("hyperpod:scripts", keys)
+        if self.scripts.keys:
+            resource.add_metadata("hyperpod:scripts", list(self.scripts.keys))
+        if any(step.secrets for each in by_group.values() for step in each.ours or ()):
+            network.reach(endpoints.ACCOUNTING)
         links = [link for each in self._mounts.values() for link in each.associations]
         waits = [*self._make_policies(seen), *links, *([self.roster] if self.roster else [])]
         resource.node.add_dependency(DependencyGroup(network.ready, *waits))
@@ -321,6 +323,7 @@ def _features(
         scripts=[(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}", prefix) for bucket, prefix in sorted(places)],
         objects=sorted({uri.removeprefix("s3://") for step in steps for uri in step.objects}),
         secrets=sorted({arn for step in steps for arn in step.secrets}),
+        decrypt=sorted({arn for step in steps for arn in step.key_arns}),
         parameters=[roster_parameter(str(seen.name)).removeprefix("/")] if roster else [],
         volume_key_arns=sorted(keys),
         rollback_alarms=any(group.has_rollback_alarms for group in seen.groups),

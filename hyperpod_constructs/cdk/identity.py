@@ -5,14 +5,18 @@ The policy is made of the features in use and nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs.catalog.permissions import INTERFACE_CHANGE, INTERFACE_DESCRIBE, INTERFACE_TAG, NODE_POLICY
+
+_SUFFIX: Final = re.compile(r"-[A-Za-z0-9]{6}$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,7 @@ class NodeFeatures:
         scripts: ARNs of script buckets, each with the key prefix that all versions of the scripts share.
         objects: Objects that steps load, as `bucket/key`.
         secrets: ARNs of secrets that steps read.
+        decrypt: ARNs of customer keys of what steps read.
         parameters: Names of SSM parameters that steps read, without the slash before them.
         volume_key_arns: Customer keys of volumes.
         rollback_alarms: Whether alarms roll an update back, which nodes must be able to read.
@@ -33,6 +38,7 @@ class NodeFeatures:
     scripts: Sequence[tuple[str, str]] = ()
     objects: Sequence[str] = ()
     secrets: Sequence[str] = ()
+    decrypt: Sequence[str] = ()
     parameters: Sequence[str] = ()
     volume_key_arns: Sequence[str] = ()
     rollback_alarms: bool = False
@@ -78,7 +84,8 @@ def statements(features: NodeFeatures, *, partition: str, region: str, account: 
         ]
     for sid, action, resources in (
         ("ReadObjects", "s3:GetObject", [f"arn:{partition}:s3:::{each}" for each in features.objects]),
-        ("ReadSecrets", "secretsmanager:GetSecretValue", list(features.secrets)),
+        ("ReadSecrets", "secretsmanager:GetSecretValue", [_whole(arn) for arn in features.secrets]),
+        ("Decrypt", "kms:Decrypt", list(features.decrypt)),
         (
             "ReadParameters",
             "ssm:GetParameter",
@@ -99,6 +106,11 @@ def statements(features: NodeFeatures, *, partition: str, region: str, account: 
             }
         )
     return found
+
+
+def _whole(secret_arn: str) -> str:
+    """A pattern for the whole ARN of a secret, which ends in six characters that people leave out."""
+    return secret_arn if _SUFFIX.search(secret_arn) else f"{secret_arn}-??????"
 
 
 class NodeRoles(Construct):

@@ -31,7 +31,7 @@ def publish_roster(
 
 def make_parameter(scope: Construct, id: str, cluster_name: str, uploaded: Upload) -> ssm.CfnParameter:
     """The parameter that says where the roster lies."""
-    return ssm.CfnParameter(
+    parameter = ssm.CfnParameter(
         scope,
         id,
         type="String",
@@ -39,3 +39,6 @@ def make_parameter(scope: Construct, id: str, cluster_name: str, uploaded: Uploa
         value=f"{uploaded.uri}/{roster.FILE}",
         description=f"Where nodes of cluster {cluster_name} find its nodes, users and teams",
     )
+    # `cdk gc` deletes objects that no template names as text. Not on the cluster, which nothing of this changes.
+    parameter.add_metadata("hyperpod:scripts", list(uploaded.keys))
+    return parameter

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hyperpod_constructs.catalog import limits
 from hyperpod_constructs.catalog.limits import Limit
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.tokens import is_token
+from hyperpod_constructs.tokens import is_placeholder, is_token
 
 
 def check_name(what: str, name: object) -> None:
@@ -58,3 +60,19 @@ def make_tuples(value: object, *fields: str) -> None:
         items = getattr(value, field)
         if isinstance(items, list):
             object.__setattr__(value, field, tuple(items))
+
+
+def check_known(what: str, value: object) -> None:
+    """Raises `InvalidValue` if something in a value of JSON is decided at deploy, before which files are uploaded."""
+    parts: tuple[object, ...] = ()
+    if isinstance(value, Mapping):
+        parts = (*value.keys(), *value.values())
+    elif isinstance(value, list | tuple) and not is_token(value):
+        parts = tuple(value)
+    elif is_token(value) and not is_placeholder(value):
+        raise InvalidValue(
+            f"{what} is given {value!r}, which is known only at deploy",
+            "write it out, or let a script read it from an SSM parameter whose name you give it",
+        )
+    for part in parts:
+        check_known(what, part)

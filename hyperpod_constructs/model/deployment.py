@@ -51,7 +51,7 @@ class Cluster:
         cluster_role: Path or ARN of the role with which the cluster scales itself.
         autoscaling: Nodes that come and go with the pods; EKS only.
         tiered_storage: Checkpoints in the memory of nodes; EKS only.
-        teams: Names of the teams that share it.
+        has_teams: Whether teams share it, each with an account of its own.
         conditional: Whether a condition that nobody can decide yet says whether it is made at all.
         requested: Whether it comes from a CreateCluster request: the API takes more than CloudFormation.
     """
@@ -73,7 +73,7 @@ class Cluster:
     cluster_role: str | Unknown | None = None
     autoscaling: AutoScaling | Unknown | None = None
     tiered_storage: TieredStorage | Unknown | None = None
-    teams: tuple[str, ...] = ()
+    has_teams: bool = False
     conditional: bool = False
     requested: bool = False
 

@@ -6,7 +6,7 @@ systems too:
 
     "hyperpod:intent": {
       "provisioning": "all-or-nothing",         Slurm only; sets every MinInstanceCount to the InstanceCount
-      "teams": ["vision"],                      those that share the cluster
+      "has_teams": true,                        they share the cluster
       "groups": {
         "p5": {                                 by name of the group
           "spares": 2,                          InstanceCount is the count and these
@@ -77,7 +77,7 @@ def encode(cluster: Cluster, *, subnets: Iterable[Subnet] = ()) -> dict[str, Any
     return _filled(
         {
             "provisioning": _ALL_OR_NOTHING if all_or_nothing else None,
-            "teams": list(cluster.teams) or None,
+            "has_teams": cluster.has_teams or None,
             "groups": _filled(dict(sorted(groups.items()))),
             **encode_subnets(subnets),
         }
@@ -97,7 +97,7 @@ def apply(cluster: Cluster, intent: Node) -> Cluster:
         cluster: As read from the properties: counts include spares.
         intent: What stands under `KEY`. What is malformed is reported and left out.
     """
-    _check_keys(intent, ("provisioning", "teams", "groups", "subnets"))
+    _check_keys(intent, ("provisioning", "has_teams", "groups", "subnets"))
     groups = intent["groups"]
     names = [group.name for group in cluster.groups]
     if UNKNOWN not in names:
@@ -109,8 +109,7 @@ def apply(cluster: Cluster, intent: Node) -> Cluster:
         _apply_group(group, groups[group.name], all_or_nothing=all_or_nothing) if isinstance(group.name, str) else group
         for group in cluster.groups
     ]
-    teams = intent["teams"].every(Node.text)
-    return replace(cluster, groups=tuple(applied), teams=() if teams is UNKNOWN else teams)
+    return replace(cluster, groups=tuple(applied), has_teams=intent["has_teams"].flag() is True)
 
 
 def subnets(intent: Node) -> tuple[Subnet, ...]:

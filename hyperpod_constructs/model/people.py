@@ -17,17 +17,24 @@ _KEY: Final = re.compile(r"(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3}|sk-[\w.@-]
 _HIGHEST_ID: Final = 60_000
 _LOWEST: Final = 2_000
 """Below lie the accounts of images and of the service: `ubuntu` is 1000, `ssm-user` 1001."""
-_RESERVED: Final = frozenset(
-    ("root", "ubuntu", "ec2-user", "ssm-user", "slurm", "munge", "nobody", "daemon", "admin", "sudo", "docker", "wheel")
-)
+_OF_IMAGES: Final = """
+    root ubuntu ec2-user ssm-user slurm munge nobody nogroup daemon admin adm sudo docker wheel bin sys sync games man
+    lp mail news uucp proxy backup list irc sshd mysql messagebus syslog users disk tty video render input kvm plugdev
+"""
+"""Accounts and groups that images have."""
+
+
+def is_user_name(name: str) -> bool:
+    """Whether `useradd` takes a name."""
+    return _NAME.fullmatch(name) is not None
 
 
 def _check_account(what: str, name: str, number: int) -> None:
-    if not _NAME.fullmatch(name):
+    if not is_user_name(name):
         raise InvalidValue(
             f"{what} {name!r} is no name", "use 1 to 32 lower-case letters, digits, _ and -, beginning with a letter"
         )
-    if name in _RESERVED:
+    if name in _OF_IMAGES.split():
         raise InvalidValue(f"{what} {name!r} is an account of the image", "choose another name")
     check_whole(f"id of {what} {name!r}", number, low=_LOWEST, high=_HIGHEST_ID)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.checks import check_known
 from hyperpod_constructs.model.governance import TaskGovernance
 from hyperpod_constructs.model.people import People
 from hyperpod_constructs.tokens import known
@@ -24,13 +25,18 @@ def encode(groups: Sequence[InstanceGroup], people: People | None, governance: T
         groups: Instance groups of the cluster.
         people: Users and groups.
         governance: Teams and priorities, which become accounts and qualities of service of Slurm.
+
+    Raises:
+        InvalidValue: if something in it is decided at deploy.
     """
-    return {
+    encoded = {
         "version": 1,
         "nodes": {str(group.name): _nodes(group) for group in groups if group.node_type == "Compute"},
         **_people(people or People()),
         **_teams(governance or TaskGovernance(), _accelerators(groups)),
     }
+    check_known("the roster (people, governance)", encoded)
+    return encoded
 
 
 def _nodes(group: InstanceGroup) -> dict[str, Any]:

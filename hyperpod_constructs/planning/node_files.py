@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import steps as model
 from hyperpod_constructs.model.lifecycle import ARCHIVE
 from hyperpod_constructs.model.steps import Context, Step
@@ -50,7 +51,14 @@ def contents(steps: Sequence[Step], context: Context) -> dict[str, bytes]:
     files = own(steps)
     for module in sorted({*_ALWAYS, *(step.run for step in steps if "/" not in step.run)}):
         files |= _module(module)
-    encoded = json.dumps(model.encode(steps, context), indent=1, sort_keys=True)
+    try:
+        encoded = json.dumps(model.encode(steps, context), indent=1, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, InvalidValue):
+            raise
+        raise InvalidValue(
+            f"inputs of a step are no JSON: {error}", "use text, numbers, lists and dictionaries"
+        ) from None
     return {**files, "inputs.json": f"{encoded}\n".encode()}
 
 

@@ -8,8 +8,10 @@ from typing import Final
 from hyperpod_constructs.catalog import updates
 from hyperpod_constructs.cloudformation.stack import Resource
 from hyperpod_constructs.cloudformation.values import Value
+from hyperpod_constructs.model import roster
 from hyperpod_constructs.review.comparison import Comparison, Pair
 from hyperpod_constructs.review.impacts import Effect, Impact
+from hyperpod_constructs.review.wording import whole
 
 HOLDS: Final[Mapping[str, str]] = {
     "AWS::APS::Workspace": "the metrics in it",
@@ -130,6 +132,8 @@ def removed(comparison: Comparison, pair: Pair) -> Effect:
     out = f"taken out of {f'stack {name}' if name else 'the stack'}"
     if _is_turned_off(comparison, pair):
         out = "left out by its condition"
+    if is_roster(resource):
+        return Effect(Impact.REMOVED, f"nodes that run keep the counts, users and teams they know: {out}", "")
     if resource.type in HOLDS:
         return _parted(resource, on_delete(resource), out + _made_again(comparison, pair))
     if resource.deletion_policy in STAYS:
@@ -142,6 +146,12 @@ def removed(comparison: Comparison, pair: Pair) -> Effect:
     if resource.type.endswith("Association") or not runs:
         return Effect(Impact.REMOVED, f"{means}: {out}" if means else out, action)
     return Effect(Impact.DESTROYED, f"{means or 'deleted'}: {out}", action or "make sure that nothing uses it any more")
+
+
+def is_roster(resource: Resource) -> bool:
+    """Whether a parameter does no more than say where a roster of ours lies: its value is made again by any deploy."""
+    properties = resource.properties if isinstance(resource.properties, dict) else {}
+    return resource.type == "AWS::SSM::Parameter" and whole(properties.get("Value")).endswith(f"/{roster.FILE}")
 
 
 def _unknown(resource: Resource) -> str:

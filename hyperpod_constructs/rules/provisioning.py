@@ -10,7 +10,6 @@ from hyperpod_constructs.model.kubernetes import AutoScaling
 from hyperpod_constructs.model.orchestration import Eks, Slurm
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._groups import restricted
-from hyperpod_constructs.rules._words import all_of
 from hyperpod_constructs.tokens import UNKNOWN
 
 CONTINUOUS = "Continuous"
@@ -113,9 +112,9 @@ def accounting_databases_have_continuous_provisioning(deployment: Deployment) ->
 def teams_outlive_the_controller(deployment: Deployment) -> Iterator[Problem]:
     for cluster in deployment.clusters:
         slurm = cluster.orchestrator
-        if cluster.teams and isinstance(slurm, Slurm) and slurm.accounting is None:
+        if cluster.has_teams and isinstance(slurm, Slurm) and slurm.accounting is None:
             yield Problem(
                 path=cluster.path,
-                message=f"{all_of(cluster.teams)} share the cluster, whose accounting database is on the controller",
+                message="teams share the cluster, whose accounting database is on the controller",
                 fix="give it a database outside: slurm=hp.Slurm(accounting=hp.AccountingDatabase(...).database)",
             )

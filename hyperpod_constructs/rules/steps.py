@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs.findings import Severity
+from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._words import named
+from hyperpod_constructs.rules._words import all_of, named
 
 _KEEPER = "spares"
 
@@ -44,3 +45,29 @@ def _certainly_lacks(cluster: Cluster, step: str) -> bool:
                 return True
             return isinstance(lifecycle, Lifecycle) and lifecycle.steps is not None and step not in lifecycle.steps
     return False
+
+
+@rule(
+    "HP5031",
+    Severity.WARNING,
+    title="Spares of one type stand in for nodes of another",
+    because="the controller sees partitions, not instance groups: groups on one partition share their spares, and the "
+    "node that it holds, or gives to a job in place of a failed one, may be of the other type",
+    source="hyperpod_constructs.model.steps.Spares; Slurm 22.05, tried (November 2026)",
+)
+def spares_are_of_the_type_of_their_partition(deployment: Deployment) -> Iterator[Problem]:
+    for cluster in deployment.clusters:
+        shared: dict[str, list[InstanceGroup]] = {}
+        for group in cluster.groups:
+            for partition in group.partitions if isinstance(group.partitions, tuple) else ():
+                if isinstance(partition, str):
+                    shared.setdefault(partition, []).append(group)
+        for partition, groups in shared.items():
+            types = {group.instance_type for group in groups if isinstance(group.instance_type, str)}
+            if len(types) > 1 and any(group.spares for group in groups):
+                yield Problem(
+                    path=cluster.path,
+                    message=f"{named(*groups)} share partition {partition!r} and its spares, and are of different "
+                    f"types ({all_of(sorted(types))})",
+                    fix="give each type a partition of its own",
+                )

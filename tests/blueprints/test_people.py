@@ -101,3 +101,9 @@ class TestTeams:
         mine = hp.AccountingDatabase.from_attributes(endpoint="db.example.com", secret_arn=secret)
         made = smoke(app, people=PEOPLE, governance=TEAMS, slurm=hp.Slurm(accounting=mine))
         assert databases(made) == 0
+
+    def test_cannot_have_a_database_and_none(self, app: cdk.App) -> None:
+        secret = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
+        mine = hp.AccountingDatabase.from_attributes(endpoint="db.example.com", secret_arn=secret)
+        with pytest.raises(hp.InvalidValue, match="accounting is given twice"):
+            smoke(app, accounting=False, slurm=hp.Slurm(accounting=mine))

@@ -17,7 +17,7 @@ GROUPS = (
     hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=4, spares=1),
 )
 ADA, BOB = hp.User(name="ada", uid=3001), hp.User(name="bob", uid=3002)
-STEPS = hp.LifecycleScripts.steps(hp.steps.defaults(people=True, teams=True))
+STEPS = hp.LifecycleScripts.steps(hp.steps.defaults(people=True, teams=True, homes="/home"))
 DATABASE = hp.Slurm(
     accounting=hp.AccountingDatabase.from_attributes(
         endpoint="db.example.com", secret_arn="arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
@@ -38,6 +38,10 @@ def statements(template: Any) -> dict[str, Any]:
         for statement in policy["Properties"]["PolicyDocument"]["Statement"]
         if "Sid" in statement
     }
+
+
+def vision(**fields: Any) -> hp.TaskGovernance:
+    return hp.TaskGovernance(teams=[hp.Team(name="vision", **fields)])
 
 
 def synthesized(folder: Path, **fields: Any) -> tuple[dict[str, Any], Path]:
@@ -84,6 +88,8 @@ class TestPeople:
             if each.get("Properties") != after[name].get("Properties")
         }
         assert before.keys() == after.keys()
+        (cluster,) = of_type(one[0], "AWS::SageMaker::Cluster")
+        assert before[cluster] == after[cluster]  # its metadata, too
         (parameter,) = of_type(one[0], "AWS::SSM::Parameter")
         assert changed == {parameter: {"Value"}}
 
@@ -104,17 +110,32 @@ class TestPeople:
         assert parameter in cluster["DependsOn"]
 
     def test_are_named_in_the_template_so_that_garbage_collection_keeps_them(self, one: Any) -> None:
-        (cluster,) = of_type(one[0], "AWS::SageMaker::Cluster").values()
-        assert set(cluster["Metadata"]["hyperpod:scripts"]) == set(published(one[1]))
+        resources = one[0]["Resources"].values()
+        named = {key for each in resources for key in each.get("Metadata", {}).get("hyperpod:scripts", ())}
+        assert named == set(published(one[1]))
 
     def test_that_no_step_brings_to_the_nodes_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(hp.InvalidValue, match=r"people have no effect.*hp\.steps\.People\(\)"):
+        with pytest.raises(hp.InvalidValue, match=r"people have no effect on controller, p5.*hp\.steps\.People\(\)"):
             synthesized(tmp_path, people=hp.People(users=[ADA]), lifecycle=hp.LifecycleScripts.ami_only())
 
     def test_a_member_of_a_team_who_is_nobody_is_refused(self, tmp_path: Path) -> None:
-        teams = hp.TaskGovernance(teams=[hp.Team(name="vision", members=["ada", "bbo"])])
+        teams = vision(members=["ada", "bbo"])
         with pytest.raises(hp.InvalidValue, match="team 'vision' has bbo, who is not among the people"):
             synthesized(tmp_path, people=hp.People(users=[ADA, BOB]), governance=teams)
+
+    def test_on_some_nodes_only_are_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(hp.InvalidValue, match="people have no effect on p5"):
+            synthesized(tmp_path, people=hp.People(users=[ADA]), lifecycle={"controller": STEPS})
+
+    def test_beside_a_file_that_somebody_else_keeps_are_refused(self, tmp_path: Path) -> None:
+        steps = hp.LifecycleScripts.steps([hp.steps.People(homes="/home", uri="s3://people/all.json")])
+        with pytest.raises(hp.InvalidValue, match="people have no effect beside uri="):
+            synthesized(tmp_path, people=hp.People(users=[ADA]), lifecycle=steps)
+
+    def test_that_the_deploy_decides_are_refused(self, tmp_path: Path) -> None:
+        late: Any = -1.8881545897087503e289
+        with pytest.raises(hp.InvalidValue, match=r"the roster .* known only at deploy"):
+            synthesized(tmp_path, people=hp.People(users=[hp.User(name="ada", uid=late)]))
 
     def test_more_nodes_change_no_script(self, one: Any, tmp_path: Path) -> None:
         larger = (GROUPS[0], hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=8, spares=2))
@@ -128,6 +149,25 @@ class TestPeople:
         assert addresses[:2] == addresses[2:]
 
 
+class TestTeams:
+    def test_that_no_step_makes_accounts_of_are_refused(self, tmp_path: Path) -> None:
+        steps = hp.LifecycleScripts.steps(hp.steps.defaults())
+        with pytest.raises(
+            hp.InvalidValue, match=r"governance have no effect on controller.*hp\.steps\.Accounting\(\)"
+        ):
+            synthesized(tmp_path, governance=vision(), lifecycle=steps)
+
+    def test_with_a_share_of_what_is_not_there_are_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(
+            hp.InvalidValue, match=r"instances of p5\.48xlarge, of which no compute group is; use ml\.p5"
+        ):
+            synthesized(tmp_path, governance=vision(instances={"p5.48xlarge": 2}))
+
+    def test_with_members_who_are_no_users_are_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(hp.InvalidValue, match="has member 'Ada Lovelace'; use names of users"):
+            synthesized(tmp_path, governance=vision(members=["Ada Lovelace"]))
+
+
 class TestSteps:
     def test_each_group_calls_a_script_of_its_own(self, one: Any) -> None:
         (cluster,) = of_type(one[0], "AWS::SageMaker::Cluster").values()
@@ -138,10 +178,16 @@ class TestSteps:
         assert called == {"controller": "start-controller.sh", "p5": "start-p5.sh"}
 
     def test_that_provision_the_node_are_called_instead(self, tmp_path: Path) -> None:
-        steps = hp.LifecycleScripts.steps(hp.steps.defaults(), provisions=True)
-        template, _ = synthesized(tmp_path, lifecycle=steps)
+        (tmp_path / "start_slurm.sh").write_text("#!/bin/bash\n")
+        first = hp.steps.Script(path=tmp_path / "start_slurm.sh")
+        steps = hp.LifecycleScripts.steps([first, *hp.steps.defaults()], provisions=True)
+        template, _ = synthesized(tmp_path / "out", lifecycle=steps)
         (cluster,) = of_type(template, "AWS::SageMaker::Cluster").values()
         assert cluster["Properties"]["InstanceGroups"][0]["LifeCycleConfig"]["OnCreate"] == "start-controller.sh"
+
+    def test_that_provision_the_node_without_a_script_would_start_no_slurm(self, tmp_path: Path) -> None:
+        with pytest.raises(hp.InvalidValue, match="none is a script of yours"):
+            synthesized(tmp_path, lifecycle=hp.LifecycleScripts.steps(hp.steps.defaults(), provisions=True))
 
     def test_are_all_in_the_archive(self, one: Any, tmp_path: Path) -> None:
         (archive,) = [content for key, content in published(one[1]).items() if key.endswith("node.zip")]
@@ -172,4 +218,20 @@ class TestSteps:
         template, _ = synthesized(tmp_path, lifecycle=scripts)
         found = statements(template)
         assert found["ReadSecrets"]["Resource"] == secret
+        assert "Decrypt" not in found
         assert "s3:::tools/exporter" in json.dumps(found["ReadObjects"]["Resource"])
+
+    def test_may_decrypt_what_the_user_says_and_read_a_secret_by_its_short_name(self, tmp_path: Path) -> None:
+        secret, key = (
+            "arn:aws:secretsmanager:us-west-2:111122223333:secret:ldap",
+            "arn:aws:kms:us-west-2:111122223333:key/k",
+        )
+        directory = hp.steps.Sssd(
+            domain="example.com", uri="ldaps://ldap", base_dn="dc=x", bind_dn="cn=n", secret_arn=secret, key_arns=[key]
+        )
+        template, _ = synthesized(tmp_path, lifecycle=hp.LifecycleScripts.steps([directory]))
+        found = statements(template)
+        assert found["ReadSecrets"]["Resource"] == f"{secret}-??????"
+        assert (found["Decrypt"]["Action"], found["Decrypt"]["Resource"]) == ("kms:Decrypt", key)
+        services = json.dumps([each["Properties"] for each in of_type(template, "AWS::EC2::VPCEndpoint").values()])
+        assert "secretsmanager" in services

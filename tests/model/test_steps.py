@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,15 @@ import hyperpod_constructs as hp
 from hyperpod_constructs.model import steps
 from hyperpod_constructs.model.steps import Context, Step
 from hyperpod_constructs.model.storage import Mount
+from hyperpod_constructs.planning import node_files
 from hyperpod_constructs.planning.node_files import ASSETS
 
 TOKEN = "${Token[Foundation.Bucket.123]}"
 SHA = "0" * 64
+FSX = (Mount(kind="lustre", path="/fsx", file_system="Scratch"),)
 GROUPS = (
-    hp.InstanceGroup.controller("ml.m5.4xlarge"),
-    hp.InstanceGroup.compute(
-        "p5", "ml.p5.48xlarge", count=30, spares=2, mounts=(Mount(kind="lustre", path="/fsx", file_system="Scratch"),)
-    ),
+    hp.InstanceGroup.controller("ml.m5.4xlarge", mounts=FSX),
+    hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=30, spares=2, mounts=FSX),
 )
 CLUSTER = Context(cluster="frontier", region="us-west-2", groups=GROUPS, roster="/hyperpod/frontier/roster")
 
@@ -102,7 +103,7 @@ class TestInputs:
     def test_hold_the_mounts_of_every_group(self) -> None:
         context = Context(cluster="c", groups=GROUPS, efa=frozenset({"Scratch"}))
         assert one(steps.FileSystems(), context)["inputs"]["mounts"] == {
-            "controller": [],
+            "controller": [{"path": "/fsx", "kind": "lustre", "efa": True}],
             "p5": [{"path": "/fsx", "kind": "lustre", "efa": True}],
         }
 
@@ -124,10 +125,49 @@ class TestInputs:
         assert json.loads(json.dumps(encoded)) == encoded
 
 
+class TestHomes:
+    def of(self, homes: str, *, mounted: Sequence[bool]) -> Any:
+        """Whether homes are taken for shared on nodes of which some mount /fsx."""
+        groups = [replace(group, mounts=FSX if has else ()) for group, has in zip(GROUPS, mounted, strict=True)]
+        return one(steps.People(homes=homes), replace(CLUSTER, groups=groups))["inputs"]["shared"]
+
+    def test_on_a_mount_of_every_group_are_shared(self) -> None:
+        assert self.of("/fsx/home", mounted=[True, True]) is True
+
+    def test_on_the_own_disk_of_each_node_are_not(self) -> None:
+        assert self.of("/home", mounted=[False, False]) is False
+
+    @pytest.mark.parametrize(("homes", "mounted"), [("/fsx/home", (False, True)), ("/data/home", (True, True))])
+    def test_nowhere_are_refused(self, homes: str, mounted: tuple[bool, bool]) -> None:
+        with pytest.raises(hp.InvalidValue, match="is on no mount of"):
+            self.of(homes, mounted=mounted)
+
+
+class TestWhatTheDeployDecides:
+    number = -1.8881545897087503e289
+
+    @pytest.mark.parametrize("given", [{"x": -1.8881545897087503e289}, {"x": (TOKEN,)}, {TOKEN: 1}])
+    def test_is_refused_in_any_form(self, script: Path, given: Any) -> None:
+        with pytest.raises(hp.InvalidValue, match="known only at deploy"):
+            one(steps.Script(path=script, given=given))
+
+    def test_is_refused_as_a_limit(self) -> None:
+        with pytest.raises(hp.InvalidValue, match=r"step spares is given .* known only at deploy"):
+            one(steps.Spares(timeout_seconds=self.number))  # type: ignore[arg-type]  # as CDK tokens come
+
+    def test_is_refused_as_a_place(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="known only at deploy; write the bucket's name out"):
+            steps.Accounting(uri=f"s3://{TOKEN}/people.json")
+
+
 class TestTwoSteps:
     def test_of_one_name_are_refused(self, script: Path) -> None:
         with pytest.raises(hp.InvalidValue, match="several steps are named motd"):
             steps.encode([steps.Script(path=script), steps.Script(path=script)], CLUSTER)
+
+    def test_of_which_one_is_none_are_refused(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="what all steps have and none by itself"):
+            steps.encode([Step()], CLUSTER)
 
     def test_of_services_are_told_apart_by_a_name(self) -> None:
         both = [steps.Services(services=(service(),)), steps.Services(services=(service(),), called="gpu-services")]
@@ -145,6 +185,21 @@ class TestScript:
     def test_that_is_not_there_is_refused(self) -> None:
         with pytest.raises(hp.InvalidValue, match=r"nodes/motd\.sh is not there"):
             steps.Script(path="nodes/motd.sh")
+
+    def test_that_no_shell_could_start_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "bare.sh").write_text("echo hello\n")
+        with pytest.raises(hp.InvalidValue, match="names no program in its first line; begin it with #!/bin/bash"):
+            steps.Script(path=tmp_path / "bare.sh")
+
+    @pytest.mark.parametrize("given", [{"x": object()}, {"x": float("nan")}, {"x": {1, 2}}])
+    def test_with_inputs_that_are_no_json_is_refused(self, script: Path, given: Any) -> None:
+        with pytest.raises(hp.InvalidValue, match="inputs of a step are no JSON"):
+            node_files.contents([steps.Script(path=script, given=given)], CLUSTER)
+
+    def test_that_runs_nowhere_is_refused(self, script: Path) -> None:
+        for wrong in ({"on": ()}, {"groups": ()}):
+            with pytest.raises(hp.InvalidValue, match="is empty: it would run nowhere"):
+                steps.Script(path=script, **wrong)  # type: ignore[arg-type]  # one of two tuples
 
     def test_on_a_role_that_nodes_do_not_have_is_refused(self, script: Path) -> None:
         with pytest.raises(hp.InvalidValue, match="use 'controller' or 'login' or 'compute' or 'worker'"):
@@ -166,6 +221,8 @@ class TestServices:
             ("binary", "../bin/sh"),
             ("binary", "/bin/sh"),
             ("files", {"relative.yml": ""}),
+            ("arguments", ("--a\n--b",)),
+            ("environment", {"A": "x\ny"}),
         ],
     )
     def test_that_could_be_anything_are_refused(self, field: str, wrong: Any) -> None:
@@ -188,6 +245,23 @@ class TestSssd:
     def test_needs_a_name_with_a_password(self) -> None:
         with pytest.raises(hp.InvalidValue, match="go together"):
             steps.Sssd(**self.given, bind_dn="cn=nodes")
+
+    @pytest.mark.parametrize(
+        ("field", "wrong"),
+        [
+            ("domain", ""),
+            ("base_dn", "x\ny"),
+            ("secret_arn", "arn:aws:secretsmanager:*:*:secret:*"),
+            ("ca_certificate", "/x"),
+        ],
+    )
+    def test_is_one_line_of_what_it_should_be(self, field: str, wrong: str) -> None:
+        bound: dict[str, Any] = {
+            "bind_dn": "cn=nodes",
+            "secret_arn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:ldap",
+        }
+        with pytest.raises(hp.InvalidValue, match=f"step sssd: {field}"):
+            steps.Sssd(**{**self.given, **bound, field: wrong})
 
 
 class TestDefaults:

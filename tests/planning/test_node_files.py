@@ -14,7 +14,11 @@ from hyperpod_constructs.model.lifecycle import ARCHIVE
 from hyperpod_constructs.model.steps import Context
 from hyperpod_constructs.planning import node_files
 
-GROUPS = (hp.InstanceGroup.controller("ml.m5.4xlarge"), hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=2))
+FSX = (hp.Mount(kind="lustre", path="/fsx", file_system="Scratch"),)
+GROUPS = (
+    hp.InstanceGroup.controller("ml.m5.4xlarge", mounts=FSX),
+    hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=2, mounts=FSX),
+)
 CLUSTER = Context(cluster="frontier", groups=GROUPS, roster="/hyperpod/frontier/roster")
 
 

@@ -410,9 +410,84 @@ class Author:
                     Call("LifecycleScripts.extended", (folder,), entry),
                     Call("LifecycleScripts.custom", (folder,), entry),
                     Call("LifecycleScripts.existing", (uri,), options),
+                    self.steps(),
+                    self.steps(),
                 ]
             )
         )
+
+    def steps(self) -> Any:
+        """Steps of ours in any order, with options of all kinds."""
+        common = {
+            "timeout_seconds": (6, lambda: self.field((1, 600), (0, 3601, "x"), number_tokens(60))),
+            "retries": (6, lambda: self.field((0, 5), (-1, 21))),
+            "required": (6, lambda: self.field((True, False), ("yes",))),
+            "groups": (12, lambda: self.field(None, (["nobody"], "x"))),
+        }
+        of = {
+            "steps.FileSystems": {"wait_seconds": (3, lambda: self.field((0, 300), (-1, 4000)))},
+            "steps.MetadataService": {"allow_users": (3, lambda: self.field((("cwagent",),), ("cwagent",)))},
+            "steps.LogRotation": {"days": (3, lambda: self.field((1, 30), (0, 400)))},
+            "steps.Containers": {"candidates": (3, lambda: self.field((("/opt/dlami/nvme",),), (("x",), "/a")))},
+            "steps.Accounting": {"uri": (3, lambda: self.field("s3://people/all.json", ("x",), text_tokens()))},
+            "steps.People": {"homes": (3, lambda: self.field(("/fsx/home", "/home"), ("home", "/a/../b")))},
+            "steps.SlurmAdopt": {"admin_group": (3, lambda: self.field("ops", (3,)))},
+            "steps.LustreClient": {},
+            "steps.NodeCounts": {},
+            "steps.JobChecks": {},
+            "steps.Spares": {},
+        }
+        names = self.draw(st.lists(st.sampled_from(sorted(of)), max_size=5, unique=not self.makes_mistakes))
+        made = [Call(name, (), self.options({**of[name], **common})) for name in names]
+        options = self.options({"provisions": (6, lambda: self.field((True, False), ("yes",)))})
+        return Call("LifecycleScripts.steps", (self.field(st.just(made), ("steps", [None])),), options)
+
+    def people(self) -> Any:
+        """Who works on the cluster."""
+        users = [
+            Call(
+                "User",
+                (),
+                {
+                    "name": self.field(f"user{number}", ("Root", "root", "", 3), text_tokens()),
+                    "uid": self.field(3000 + number, (0, 999, "x", 3000), number_tokens(3000)),
+                    **self.options(
+                        {
+                            "keys": (2, lambda: self.field((["ssh-ed25519 AAAA x"],), (["AAAA"], "ssh-rsa AAAA"))),
+                            "groups": (4, lambda: self.field((["data"],), (["nobody"],))),
+                            "admin": (4, lambda: self.field((True, False), ("yes",))),
+                        }
+                    ),
+                },
+            )
+            for number in range(self.draw(st.integers(0, 3)))
+        ]
+        groups = [Call("Group", (), {"name": "data", "gid": self.field(4000, (3000, -1))})]
+        return Call("People", (), {"users": self.field(st.just(users), (users * 2,)), "groups": groups})
+
+    def governance(self) -> Any:
+        """How teams share the cluster."""
+        teams = [
+            Call(
+                "Team",
+                (),
+                {
+                    "name": self.field(f"team{number}", ("Team", "root", ""), text_tokens()),
+                    **self.options(
+                        {
+                            "instances": (2, lambda: self.field(({"ml.p5.48xlarge": 2},), ({"ml.p5.48xlarge": -1},))),
+                            "weight": (2, lambda: self.field((0, 100), (101,), number_tokens(5))),
+                            "borrow_limit_percent": (3, lambda: self.field((0, 500), (501,))),
+                            "members": (3, lambda: self.field((["user0"],), ("user0",))),
+                            "priorities": (4, lambda: self.field((["training"],), (["none"],))),
+                        }
+                    ),
+                },
+            )
+            for number in range(self.draw(st.integers(0, 2)))
+        ]
+        priorities = self.field(({"training": 75},), ({"Training": 75}, {"training": 101}))
+        return Call("TaskGovernance", (), {"teams": self.field(st.just(teams), (teams * 2,)), "priorities": priorities})
 
     def budget(self) -> Any:
         """A budget with its limit."""

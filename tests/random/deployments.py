@@ -159,6 +159,8 @@ def _shared(author: Author, groups: list[Any]) -> dict[str, Any]:
         {
             "slurm": (3, author.slurm),
             "lifecycle": (2, lambda: _lifecycle(author, named)),
+            "people": (5, author.people),
+            "governance": (5, author.governance),
             "recovery": (6, lambda: author.field(("Automatic", "None"), ("none",))),
             "roles": (10, lambda: author.field({named[-1]: role}, ({"nobody": role}, {named[0]: "arn:x"}))),
             "permissions_boundary": (12, lambda: author.field(boundary, ("arn:x",))),

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.cloudformation import assembly
-from hyperpod_constructs.review import rosters
+from hyperpod_constructs.review import changes, rosters
 from hyperpod_constructs.review.comparison import Comparison
+from hyperpod_constructs.review.impacts import Impact
 from hyperpod_constructs.review.report import page
 from hyperpod_constructs.review.rosters import RosterEdit
 
@@ -69,6 +70,25 @@ class TestARoster:
         boss = {**ADA, "admin": True}
         assert edit(tmp_path, roster(boss), roster({**boss, "keys": ["ssh-ed25519 AAAA"]})).admins == ()
 
+    def test_becoming_root_is_no_other_change(self, tmp_path: Path) -> None:
+        found = edit(tmp_path, roster(ADA), roster({**ADA, "admin": True}))
+        assert (found.admins, found.changed) == (("ada",), ())
+
+    def test_names_who_is_root_no_more(self, tmp_path: Path) -> None:
+        found = edit(tmp_path, roster({**ADA, "admin": True}), roster(ADA))
+        assert (found.demoted, found.changed) == (("ada",), ())
+
+    @pytest.mark.parametrize(("before", "after"), [(ADA, {**ADA, "uid": 3009}), (ADA, {**ADA, "name": "robert"})])
+    def test_names_numbers_that_nodes_refuse(self, tmp_path: Path, before: Any, after: Any) -> None:
+        found = edit(tmp_path, roster(before), roster(after))
+        assert (found.renumbered, found.added) == ((after["name"],), ())
+
+    def test_names_groups_and_priorities(self, tmp_path: Path) -> None:
+        data = {**roster(ADA), "groups": [{"name": "data", "gid": 4001}], "priorities": {"training": 75}}
+        other = {**data, "groups": [{"name": "data", "gid": 4002}], "priorities": {"training": 50}}
+        found = edit(tmp_path, data, other)
+        assert (found.groups, found.priorities) == (("data",), ("training",))
+
     def test_names_teams_with_another_share(self, tmp_path: Path) -> None:
         found = edit(tmp_path, roster(ADA), roster(ADA, teams=({**VISION, "weight": 20}, {"name": "speech"})))
         assert found.teams == ("speech", "vision")
@@ -87,8 +107,9 @@ class TestTheComment:
         item = page._roster(edit(tmp_path, roster(ADA), roster({**BOB, "admin": True})))
         assert item is not None
         assert item.text == (
-            "bob can log in; ada locked out, homes stay; bob may do everything as root on every node. "
-            "Nodes that run follow within 5 minutes"
+            "bob can log in; ada locked out, their processes end, homes stay; "
+            "bob may do everything as root on every node. "
+            "Nodes that run follow within 6 minutes"
         )
 
     def test_leaves_counts_to_the_figures(self, tmp_path: Path) -> None:
@@ -96,3 +117,23 @@ class TestTheComment:
         found = edit(tmp_path, roster(ADA), roster(ADA, nodes=more))
         assert found.nodes == ("p5",)
         assert page._roster(found) is None
+
+
+class TestTheParameter:
+    def test_that_goes_takes_no_data_with_it(self, tmp_path: Path) -> None:
+        """Its value is made again by any deploy: Retain would keep a name that the next cluster needs."""
+        head = tmp_path / "head"
+        comparison = Comparison(base=side(tmp_path / "base", roster(ADA)), head=empty(head))
+        (found,) = [change for change in changes.of(comparison) if change.type == "AWS::SSM::Parameter"]
+        assert (found.impact, found.effect.reason.partition(":")[0]) == (
+            Impact.REMOVED,
+            "nodes that run keep the counts, users and teams they know",
+        )
+
+
+def empty(folder: Path) -> assembly.Assembly:
+    """The same stack without the parameter."""
+    found = side(folder, roster(ADA))
+    template = {"Resources": {"Other": {"Type": "AWS::CloudFormation::WaitConditionHandle"}}}
+    (folder / "T.template.json").write_text(json.dumps(template))
+    return assembly.read(found.path)

@@ -130,17 +130,15 @@ class TestWhatOtherRulesSay:
 
 class TestTeamsOutliveTheController:
     def test_says_what_dies_with_the_controller(self) -> None:
-        (found,) = of("HP2104", teams=("alignment", "vision"))
-        assert found.startswith(
-            "HP2104 alignment and vision share the cluster, whose accounting database is on the controller | "
-        )
+        (found,) = of("HP2104", has_teams=True)
+        assert found.startswith("HP2104 teams share the cluster, whose accounting database is on the controller | ")
 
     @pytest.mark.parametrize("accounting", [DATABASE, UNKNOWN])
     def test_is_silent_with_a_database_outside(self, accounting: Any) -> None:
-        assert of("HP2104", teams=("vision",), orchestrator=Slurm(accounting=accounting)) == []
+        assert of("HP2104", has_teams=True, orchestrator=Slurm(accounting=accounting)) == []
 
     def test_is_silent_without_teams(self) -> None:
         assert of("HP2104") == []
 
     def test_is_silent_on_eks(self) -> None:
-        assert told("HP2104", deployment(eks_cluster(kubernetes(), teams=("vision",)))) == []
+        assert told("HP2104", deployment(eks_cluster(kubernetes(), has_teams=True))) == []

@@ -47,3 +47,25 @@ class TestSparesAreHeld:
 
     def test_is_silent_where_no_controller_is_known(self) -> None:
         assert told("HP5030", deployment(cluster(groups=(compute(spares=2),)))) == []
+
+
+class TestSparesAreOfTheTypeOfTheirPartition:
+    def of(self, **other: Any) -> list[str]:
+        cpu = compute(**{"name": "cpu", "instance_type": "ml.c5.xlarge", "spares": 0, **other})
+        return told("HP5031", deployment(cluster(groups=(controller(), compute(spares=2), cpu))))
+
+    def test_names_groups_that_share_a_partition(self) -> None:
+        (found,) = self.of()
+        assert found.startswith(
+            "HP5031 groups 'p5' and 'cpu' share partition 'train' and its spares, and are of different"
+        )
+
+    @pytest.mark.parametrize(
+        "other", [{"partitions": ("cpu",)}, {"instance_type": "ml.p5.48xlarge"}, {"instance_type": UNKNOWN}]
+    )
+    def test_is_silent_where_they_do_not_or_are_of_one_type(self, other: Any) -> None:
+        assert self.of(**other) == []
+
+    def test_is_silent_without_spares(self) -> None:
+        groups = (controller(), compute(), compute(name="cpu", instance_type="ml.c5.xlarge"))
+        assert told("HP5031", deployment(cluster(groups=groups))) == []

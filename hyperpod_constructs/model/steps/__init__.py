@@ -9,11 +9,12 @@ is proven with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.checks import check_known
 from hyperpod_constructs.model.steps.host import (
     Containers as Containers,
     FileSystems as FileSystems,
@@ -35,8 +36,9 @@ from hyperpod_constructs.model.steps.step import (
     Context as Context,
     Role as Role,
     Step as Step,
+    role_of,
 )
-from hyperpod_constructs.tokens import is_placeholder, is_token, known
+from hyperpod_constructs.tokens import known
 
 
 def defaults(
@@ -74,6 +76,8 @@ def check_steps(steps: Sequence[Step]) -> None:
         InvalidValue: if two have one name, or two scripts one file name.
     """
     titles = [step.title for step in steps]
+    if "" in titles:
+        raise InvalidValue("hp.steps.Step is what all steps have and none by itself", "use hp.steps.Script(path=...)")
     if twice := sorted({title for title in titles if titles.count(title) > 1}):
         raise InvalidValue(
             f"several steps are named {', '.join(twice)}",
@@ -104,20 +108,8 @@ def encode(steps: Sequence[Step], context: Context) -> dict[str, Any]:
         "steps": [step.encode(context) for step in steps],
     }
     for step in encoded["steps"]:
-        if late := _token_in(step["inputs"]):
-            raise InvalidValue(
-                f"step {step['name']} is given {late!r}, which is known only at deploy",
-                "write it out, or let the step read it from an SSM parameter whose name you give it",
-            )
+        check_known(f"step {step['name']}", step)
     return encoded
-
-
-def _token_in(value: object) -> str | None:
-    """The first text in a value of JSON that holds a token."""
-    if isinstance(value, Mapping | list):
-        parts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
-        return next(filter(None, map(_token_in, parts)), None)
-    return value if isinstance(value, str) and is_token(value) and not is_placeholder(value) else None
 
 
 def _group(group: InstanceGroup) -> dict[str, Any]:
@@ -125,7 +117,7 @@ def _group(group: InstanceGroup) -> dict[str, Any]:
     facts = group.facts
     partitions = group.partitions if isinstance(group.partitions, tuple) else ()
     found = {
-        "role": str(known(group.node_type) or "worker").lower(),
+        "role": role_of(group),
         "partition": partitions[0] if partitions else None,
         "type": known(group.instance_type),
         "accelerators": facts.accelerators if facts else None,

@@ -79,6 +79,7 @@ class MetadataService(Step):
 
     name: ClassVar[str] = "metadata-service"
     roles: ClassVar[tuple[Role, ...]] = SLURM
+    every_seconds: ClassVar[int | None] = 300
     after_reboot: ClassVar[bool] = True
     _required: ClassVar[bool] = True
 
@@ -100,6 +101,7 @@ class Containers(Step):
 
     name: ClassVar[str] = "containers"
     roles: ClassVar[tuple[Role, ...]] = ("login", "compute")
+    every_seconds: ClassVar[int | None] = 600
     after_reboot: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, ClassVar, Final
 
 from hyperpod_constructs.errors import InvalidValue
+from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.steps.step import (
     SLURM,
     Context,
@@ -17,8 +19,14 @@ from hyperpod_constructs.model.steps.step import (
     check_object,
     source,
 )
+from hyperpod_constructs.tokens import is_token
 
-_SECRET: Final = re.compile(r"arn:[^:]+:secretsmanager:[^:]*:[^:]*:secret:\S+")
+_SECRET: Final = re.compile(r"arn:[\w-]+:secretsmanager:[\w-]+:\d{12}:secret:[\w/+=.@-]+")
+_LOCAL: Final = "/home"
+_WHERE: Final = {"lustre": "/fsx", "openzfs": "/home"}
+"""Where the service mounts what says nothing else."""
+_DOMAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")
+_DN: Final = re.compile(r"[^\n\r=]+=[^\n\r]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +34,8 @@ class People(Step):
     """Users, groups and keys from the cluster's `people`, looked at again every five minutes.
 
     Attributes:
-        homes: Folder of the home folders, on a file system that all nodes share.
+        homes: Folder of the home folders, on a file system that all nodes share; `/home` without one: then everybody
+            has a home of their own on each node.
         uri: `s3://bucket/key` of a file that somebody else keeps. Defaults to the roster of the cluster.
         keys_between_nodes: Whether every user gets a key pair of their own, to go from node to node.
     """
@@ -48,12 +57,30 @@ class People(Step):
             check_object("step people: uri", self.uri)
 
     def inputs(self, context: Context) -> dict[str, Any]:
-        """Where the file lies."""
+        """Where the roster and the homes are.
+
+        Raises:
+            InvalidValue: if the homes are on no file system that the nodes share, and not in `/home`.
+        """
         return {
             **source(self.uri, context),
             "homes": self.homes,
+            "shared": self._homes_are_shared(context),
             "keys_between_nodes": self.keys_between_nodes,
         }
+
+    def _homes_are_shared(self, context: Context) -> bool:
+        """Whether a mount holds the homes, on every node where users are."""
+        groups = [group for group in context.groups if self.runs_on(group)]
+        without = [str(group.name) for group in groups if not _is_below_a_mount(self.homes, group)]
+        if not without:
+            return True
+        if self.homes == _LOCAL and len(without) == len(groups):
+            return False
+        raise InvalidValue(
+            f"step people: homes {self.homes} is on no mount of {', '.join(without)}",
+            "use a folder below a mount, such as /fsx/home, or /home for homes on the own disk of each node",
+        )
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -98,7 +125,23 @@ class Sssd(Step):
         if (self.bind_dn is None) != (self.secret_arn is None):
             raise InvalidValue("step sssd: bind_dn and secret_arn go together")
         if self.secret_arn is not None and not _SECRET.fullmatch(self.secret_arn):
-            raise InvalidValue(f"step sssd: secret_arn is {self.secret_arn!r}", "use the ARN of a secret")
+            raise InvalidValue(
+                f"step sssd: secret_arn is {self.secret_arn!r}",
+                "use the ARN of a secret, written out: the file is hashed",
+            )
+        for what, value, pattern in (
+            ("domain", self.domain, _DOMAIN),
+            ("base_dn", self.base_dn, _DN),
+            ("bind_dn", self.bind_dn, _DN),
+        ):
+            if value is not None and not pattern.fullmatch(value):
+                raise InvalidValue(
+                    f"step sssd: {what} is {value!r}", "use one line, such as example.com or dc=example,dc=com"
+                )
+        if self.ca_certificate is not None and not self.ca_certificate.startswith("-----BEGIN CERTIFICATE-----"):
+            raise InvalidValue(
+                "step sssd: ca_certificate is no certificate", "give the text of a PEM file, not its path"
+            )
 
     def inputs(self, context: Context) -> dict[str, Any]:
         """The directory; its password by reference."""
@@ -142,3 +185,11 @@ class SlurmAdopt(Step):
         del context
         admin = {"admin_group": self.admin_group} if self.admin_group else {}
         return {"enabled": self.enabled, **admin}
+
+
+def _is_below_a_mount(folder: str, group: InstanceGroup) -> bool:
+    """Whether a folder lies on a file system that a group mounts; what is not known may be."""
+    if not isinstance(group.mounts, tuple):
+        return True
+    places = [_WHERE.get(mount.kind, "/") if mount.path is None else mount.path for mount in group.mounts]
+    return any(is_token(place) or PurePosixPath(folder).is_relative_to(str(place)) for place in places)

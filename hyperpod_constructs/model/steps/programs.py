@@ -58,6 +58,11 @@ class Service:
                 f"service {self.name!r}: sha256 is {self.sha256!r}",
                 "use the 64 hexadecimal digits that sha256sum prints",
             )
+        for text in (*self.arguments, *self.environment, *self.environment.values()):
+            if not text.isprintable():
+                raise InvalidValue(
+                    f"service {self.name!r}: {text!r} has a line end or the like", "use one line of text"
+                )
         if self.binary is not None and (self.binary.startswith("/") or ".." in self.binary.split("/")):
             raise InvalidValue(f"service {self.name!r}: binary is {self.binary!r}", "use a path within the archive")
         for path in self.files:
@@ -95,6 +100,10 @@ class Services(Step):
     def __post_init__(self) -> None:
         Step.__post_init__(self)
         check_name("step", self.called)
+
+        names = [each.name for each in self.services]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InvalidValue(f"several services are named {', '.join(twice)}", "give each a name of its own")
 
     @property
     def title(self) -> str:
@@ -147,12 +156,21 @@ class Script(Step):
         check_name("script", self.title)
         if not Path(self.path).is_file():
             raise InvalidValue(f"script {self.path} is not there, or is no file")
+        if not Path(self.path).read_bytes().startswith(b"#!"):
+            raise InvalidValue(f"script {self.path} names no program in its first line", "begin it with #!/bin/bash")
+        if not self.on:
+            raise InvalidValue(f"script {self.path}: on is empty: it would run nowhere", "leave it out for all roles")
         check_whole(f"script {self.path}: every", self.every, low=10, high=86_400)
 
     @property
     def title(self) -> str:
         """The name of the file without its ending."""
         return re.sub(r"[^A-Za-z0-9]+", "-", Path(self.path).stem).strip("-")
+
+    @property
+    def where(self) -> Sequence[Role]:
+        """What nodes it runs on are."""
+        return self.on
 
     @property
     def run(self) -> str:
@@ -171,5 +189,5 @@ class Script(Step):
 
     def encode(self, context: Context) -> dict[str, Any]:
         """How it stands in the file that the runner reads."""
-        encoded = {**Step.encode(self, context), "roles": list(self.on), "at_boot": self.at_boot}
+        encoded = {**Step.encode(self, context), "at_boot": self.at_boot}
         return {**encoded, "every": self.every} if self.every else encoded

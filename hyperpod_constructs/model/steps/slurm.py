@@ -78,4 +78,5 @@ class JobChecks(Step):
 
     name: ClassVar[str] = "job-checks"
     roles: ClassVar[tuple[Role, ...]] = ("compute",)
+    every_seconds: ClassVar[int | None] = 600
     after_reboot: ClassVar[bool] = True

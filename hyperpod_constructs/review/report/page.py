@@ -247,17 +247,21 @@ def _roster(edit: RosterEdit) -> Item | None:
         f"{', '.join(names)} {what}"
         for names, what in (
             (edit.added, "can log in"),
-            (edit.removed, "locked out, homes stay"),
+            (edit.removed, "locked out, their processes end, homes stay"),
+            (edit.renumbered, "with a number that files of somebody else have: nodes refuse it"),
             (edit.changed, "with other keys, groups or shells"),
             (edit.admins, "may do everything as root on every node"),
+            (edit.demoted, "may no longer do everything as root"),
+            (edit.groups, "as a group new, gone or with another number"),
             (edit.teams, "with another share, other members or gone"),
+            (edit.priorities, "as a priority class new, gone or with another weight"),
         )
         if names
     ]
     if edit.compared and not told:
         return None
     text = "; ".join(told) if edit.compared else "users and teams were not at hand on both sides"
-    return Item(subject=edit.path, text=f"{text}. Nodes that run follow within 5 minutes")
+    return Item(subject=edit.path, text=f"{text}. Nodes that run follow within 6 minutes")
 
 
 def _no_more(narrowed: Widened) -> Widened:
