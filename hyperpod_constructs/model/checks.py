@@ -62,17 +62,22 @@ def make_tuples(value: object, *fields: str) -> None:
             object.__setattr__(value, field, tuple(items))
 
 
-def check_known(what: str, value: object) -> None:
-    """Raises `InvalidValue` if something in a value of JSON is decided at deploy, before which files are uploaded."""
-    parts: tuple[object, ...] = ()
+def check_known(where: str, value: object) -> None:
+    """Raises `InvalidValue` if something in a value of JSON is decided at deploy, before which files are uploaded.
+
+    Args:
+        where: What the message calls the value: `step motd: inputs`.
+        value: The value.
+    """
     if isinstance(value, Mapping):
-        parts = (*value.keys(), *value.values())
+        for key, item in value.items():
+            check_known(f"a key of {where}", key)
+            check_known(f"{where}.{key}", item)
     elif isinstance(value, list | tuple) and not is_token(value):
-        parts = tuple(value)
+        for number, item in enumerate(value):
+            check_known(f"{where}[{number}]", item)
     elif is_token(value) and not is_placeholder(value):
         raise InvalidValue(
-            f"{what} is given {value!r}, which is known only at deploy",
+            f"{where} is known only at deploy, and stands in a file that is uploaded before",
             "write it out, or let a script read it from an SSM parameter whose name you give it",
         )
-    for part in parts:
-        check_known(what, part)

@@ -35,7 +35,7 @@ def encode(groups: Sequence[InstanceGroup], people: People | None, governance: T
         **_people(people or People()),
         **_teams(governance or TaskGovernance(), _accelerators(groups)),
     }
-    check_known("the roster (people, governance)", encoded)
+    check_known("the roster", encoded)
     return encoded
 
 

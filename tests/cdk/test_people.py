@@ -134,7 +134,7 @@ class TestPeople:
 
     def test_that_the_deploy_decides_are_refused(self, tmp_path: Path) -> None:
         late: Any = -1.8881545897087503e289
-        with pytest.raises(hp.InvalidValue, match=r"the roster .* known only at deploy"):
+        with pytest.raises(hp.InvalidValue, match=r"the roster\.users\[0\]\.uid is known only at deploy"):
             synthesized(tmp_path, people=hp.People(users=[hp.User(name="ada", uid=late)]))
 
     def test_more_nodes_change_no_script(self, one: Any, tmp_path: Path) -> None:
