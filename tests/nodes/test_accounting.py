@@ -288,11 +288,32 @@ def test_a_member_whom_the_node_does_not_know_waits() -> None:
         ({"weight": None}, "the teams of the roster are not what they should be"),
         ({"accelerators": "many"}, "the teams of the roster are not what they should be"),
         ({"members": 3}, "the teams of the roster are not what they should be"),
+        ({"members": "ada"}, "members of vision are no list"),
+        ({"weight": 0.5}, "weight of vision is 0.5, not a whole number"),
+        ({"weight": -3}, "weight of vision is -3, not a whole number"),
+        ({"weight": True}, "weight of vision is True"),
+        ({"accelerators": 10**12}, "accelerators of vision is 10{12}, not"),
+        ({"borrow_limit_percent": 0.5}, "borrow_limit_percent of vision is 0.5"),
+        ({"name": "speech"}, "more than one team is named speech"),
     ],
 )
 def test_a_file_with_wrong_teams_changes_nothing(change: dict[str, Any], words: str) -> None:
     with pytest.raises(host.Mistake, match=words):
         check(people(vision=change))
+
+
+def test_a_priority_that_is_no_whole_number_changes_nothing() -> None:
+    with pytest.raises(host.Mistake, match=r"priority training is 7.5, not a whole number"):
+        check({**people(), "priorities": {"inference": 100, "training": 7.5, "experiment": 25}})
+
+
+def test_nobody_is_told_to_hand_over_what_slurm_itself_has_made() -> None:
+    changed = people(vision={"name": "root"})
+    changed["priorities"]["normal"] = 5
+    plan = Plan(check(changed), found(), "frontier")
+    assert [each for each in plan.mistakes if "belongs to Slurm itself" in each and "choose another name" in each]
+    assert not [each for each in plan.mistakes if "hand it over" in each]
+    assert len(plan.mistakes) == 2
 
 
 def test_a_file_without_teams_is_a_file_without_teams() -> None:

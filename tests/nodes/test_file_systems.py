@@ -75,7 +75,7 @@ def test_efa_is_proven_by_what_was_sent_over_it() -> None:
 
 def test_traffic_that_took_tcp_is_a_warning_with_figures_and_reasons() -> None:
     warning = file_systems.fallback("/fsx", nets(82, 18), nets(115, 18)) or ""
-    assert warning.startswith("warning: /fsx is not reached over EFA: 32 MiB took 0 messages over efa and 33 over tcp")
+    assert warning.startswith("warning: /fsx is not reached over EFA: 4 MiB took 0 messages over efa and 33 over tcp")
     assert "fsx:DescribeFileSystems" in warning
     assert "zone" in warning
 
@@ -123,51 +123,61 @@ def test_a_large_client_gets_what_fsx_recommends() -> None:
 
 
 def test_the_probe_leaves_nothing_behind_and_takes_away_what_a_killed_one_left(tmp_path: Path) -> None:
-    (tmp_path / f".hyperpod-{os.uname().nodename}").write_text("left")
+    (tmp_path / f".hyperpod-{os.uname().nodename}-0a1b").write_text("left")
     assert file_systems.probe(tmp_path, 4096).isdigit()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_probe_follows_no_link_that_a_user_has_put_in_its_way(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["", "-", "-0a1b", "-0a1b.renamed"])
+@pytest.mark.parametrize("way", ["folder", "link"])
+def test_nothing_that_a_user_puts_in_its_way_stops_the_probe(tmp_path: Path, suffix: str, way: str) -> None:
     target = tmp_path / "target"
     target.write_text("keep")
     (tmp_path / "fsx").mkdir()
-    (tmp_path / "fsx" / f".hyperpod-{os.uname().nodename}").symlink_to(target)
+    there = tmp_path / "fsx" / f".hyperpod-{os.uname().nodename}{suffix}"
+    if way == "folder":
+        (there / "more").mkdir(parents=True)
+    else:
+        there.symlink_to(target)
     assert file_systems.probe(tmp_path / "fsx", 4096).isdigit()
     assert target.read_text() == "keep"
+    assert way == "link" or there.is_dir()
 
 
-def test_the_probe_follows_no_link_that_comes_back_while_it_looks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "target"
-    target.write_text("keep")
-    (tmp_path / f".hyperpod-{os.uname().nodename}").symlink_to(target)
-    monkeypatch.setattr(host, "remove", lambda _: False)
-    assert "File exists" in file_systems.probe(tmp_path, 4096)
-    assert target.read_text() == "keep"
+def test_no_two_runs_of_the_probe_use_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names: list[str] = []
+    rename = Path.rename
+    monkeypatch.setattr(Path, "rename", lambda old, new: [names.extend([old.name, new.name]), rename(old, new)][1])
+    for _ in range(3):
+        file_systems.probe(tmp_path, 4096)
+    assert len(set(names)) == 6
 
 
 @pytest.mark.parametrize(
-    ("code", "words"),
+    ("code", "words", "fatal"),
     [
-        (errno.ENOSPC, "it is full"),
-        (errno.EROFS, "read-only"),
-        (errno.EIO, "input/output error: see dmesg"),
-        (errno.ENOTCONN, "lost its servers"),
-        (errno.ESHUTDOWN, "thrown this client out"),
-        (errno.EACCES, "root squash"),
-        (errno.ELOOP, "Too many levels"),
+        (errno.ENOSPC, "it is full", False),
+        (errno.EDQUOT, "the quota of root is used up", False),
+        (errno.EROFS, "read-only", False),
+        (errno.EACCES, "root squash", False),
+        (errno.ELOOP, "Too many levels", False),
+        (errno.EIO, "input/output error: see dmesg", True),
+        (errno.ENOTCONN, "lost its servers", True),
+        (errno.ESHUTDOWN, "thrown this client out", True),
+        (errno.ESTALE, "is gone", True),
     ],
 )
-def test_an_error_of_the_file_system_says_what_to_look_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: str
+@pytest.mark.parametrize("call", ["write", "fsync", "open", "rename"])
+def test_only_what_another_node_may_cure_gives_the_node_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: str, *, fatal: bool, call: str
 ) -> None:
     def fail(*_: Any) -> int:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(os, "write", fail)
-    assert words in file_systems.probe(tmp_path, 4096)
+    monkeypatch.setattr(os, call, fail)
+    said = file_systems.probe(tmp_path, 4096)
+    assert words in said
+    assert said.startswith("warning: ") != fatal
 
 
 def test_what_hangs_is_given_up() -> None:
@@ -194,3 +204,31 @@ def test_the_mount_name_is_compared_with_the_end_of_the_source(monkeypatch: pyte
 def test_a_name_that_does_not_resolve_is_said_first() -> None:
     assert file_systems._reach("fs-0123.invalid", 988) == "fs-0123.invalid does not resolve here"
     assert "its port 9 does not answer" in file_systems._reach("127.0.0.1", 9)
+
+
+def test_an_automount_is_touched_so_that_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    touched = tmp_path / "touched"
+
+    def guarded(what: Any, _: float) -> str:
+        touched.touch()
+        return str(what())
+
+    def mount_at(path: str) -> list[str]:
+        return ["10.1.1.67@tcp:/abc", path, "lustre" if touched.exists() else "autofs", "rw"]
+
+    monkeypatch.setattr(host, "mount_at", mount_at)
+    monkeypatch.setattr(file_systems, "guarded", guarded)
+    file_systems._await({"path": str(tmp_path), "kind": "lustre"}, time.monotonic() + 5, 5)
+    assert touched.exists()
+
+
+def test_a_client_that_cannot_be_tuned_is_a_warning(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def tune(*_: Any) -> None:
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", "/etc/modprobe.d/zz.conf")
+
+    monkeypatch.setattr(host, "mount_at", lambda path: ["x@tcp:/abc", path, "lustre", "rw"])
+    monkeypatch.setattr(file_systems, "tune", tune)
+    monkeypatch.setattr(file_systems, "_try", lambda *_, **__: None)
+    inputs = {"mounts": [{"path": "/fsx", "kind": "lustre"}]}
+    file_systems.work(host.Step("file-systems", inputs, "Frontier", "p5", {"p5": {"role": "compute"}}))
+    assert "warning: the Lustre client stays as it is: [Errno 2]" in capsys.readouterr().out

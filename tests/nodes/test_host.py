@@ -50,31 +50,6 @@ def test_a_program_that_hangs_ends_in_time_even_if_its_child_holds_the_pipe() ->
     assert time.monotonic() - began < 2
 
 
-def test_a_lock_is_held_by_one_and_given_back(tmp_path: Path) -> None:
-    with (
-        host.lock(tmp_path, "homes"),
-        pytest.raises(host.NotYet, match="another node has held"),
-        host.lock(tmp_path, "homes", patience=0),
-    ):
-        pass
-    with host.lock(tmp_path, "homes", patience=0):
-        pass
-
-
-def test_a_lock_of_a_dead_node_is_broken(tmp_path: Path) -> None:
-    (tmp_path / ".homes.lock").mkdir()
-    os.utime(tmp_path / ".homes.lock", (1, 1))
-    with host.lock(tmp_path, "homes", patience=0.5):
-        pass
-
-
-def test_a_node_that_lost_its_lock_does_not_give_back_that_of_another(tmp_path: Path) -> None:
-    with host.lock(tmp_path, "homes"):
-        (tmp_path / ".homes.lock").rename(tmp_path / "broken")
-        (tmp_path / ".homes.lock").mkdir()
-    assert (tmp_path / ".homes.lock").is_dir()
-
-
 def test_a_secret_that_is_missing_is_named_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     def aws(*argv: str, timeout: float = 60) -> str:
         raise host.Failure(f"aws failed with code 254: ResourceNotFoundException {timeout:.0f} {len(argv)}")
@@ -95,3 +70,51 @@ def test_an_object_that_is_not_what_its_hash_says_is_refused_and_the_old_file_st
     with pytest.raises(host.Mistake, match="somebody replaced it, or the pin is old"):
         host.download("s3://bucket/key", tmp_path / "file", sha256="0" * 64)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("file", "old")]
+
+
+def test_what_killed_downloads_left_goes_and_that_of_others_who_run_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def aws(*argv: str, timeout: float = 60) -> str:
+        return subprocess.run(["cp", "/etc/passwd", argv[-1]], check=True, text=True, timeout=timeout).stdout
+
+    monkeypatch.setattr(host, "aws", aws)
+    for name in (".download-old", ".download-new"):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".download-old" / "half").touch()
+    os.utime(tmp_path / ".download-old", (1, 1))
+    host.download("s3://bucket/key", tmp_path / "file")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".download-new", "file"]
+
+
+def test_names_of_mounts_that_are_no_text_or_hold_ends_of_lines_hide_no_other_mount(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mounts").write_bytes(
+        b"x /ada\xff fuse rw 0 0\nx\x0by\xc2\x85z /own/m tmpfs rw 0 0\nshort\na@tcp:/b /my\\040fsx lustre rw 0 0\n"
+    )
+    monkeypatch.setattr(host, "_MOUNTS", tmp_path / "mounts")
+    assert host.mount_at("/my fsx") == ["a@tcp:/b", "/my\\040fsx", "lustre", "rw"]
+    assert host.is_mounted("/own/m")
+    assert not host.is_mounted("/nowhere")
+
+
+def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = list[int]()
+    (tmp_path / "file").write_text("old")
+
+    def fsync(handle: int) -> None:
+        assert (tmp_path / "file").read_text() == "old"
+        synced.append(os.fstat(handle).st_size)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    host.write(tmp_path / "file", "new text")
+    assert synced == [8]
+
+
+def test_text_that_no_file_can_hold_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        host.write(tmp_path / "file", "\ud800")
+    assert not list(tmp_path.iterdir())

@@ -72,15 +72,26 @@ def test_no_users_at_all_is_not_an_empty_list_of_users() -> None:
         ({"users": [{**ADA, "group": "ml"}]}, "user ada: group 'ml' is not among the groups of the file"),
         ({"users": [{**ADA, "keys": ["hunter2"]}]}, "user ada: a key is no public key"),
         ({"users": [{**ADA, "keys": [f"{KEY}\nssh-rsa AAAA"]}]}, "user ada: a key is no public key"),
+        *[({"users": [{**ADA, "keys": [KEY + end]}]}, "a key is no public key") for end in "\ud800\x0b\x85\u2028\x00"],
+        ({"users": [{**ADA, "roles": ["\ud800"]}]}, r"roles '\\ud800' are not"),
         ({"users": [{**ADA, "keys": [f'command="x" {KEY}']}]}, "user ada: a key is no public key"),
         ({"users": [{**ADA, "shell": "bash"}]}, "user ada: shell 'bash' is not the full path"),
         ({"users": [{**ADA, "shell": "/bin/sh:x\n"}]}, "is not the full path"),
-        ({"users": [{**ADA, "roles": ["logon"]}]}, "user ada: roles logon are not all of"),
+        ({"users": [{**ADA, "roles": ["logon"]}]}, "user ada: roles 'logon' are not all of"),
     ],
 )
 def test_a_file_that_contradicts_itself_is_a_mistake(given: dict[str, Any], message: str) -> None:
     with pytest.raises(host.Mistake, match=message):
         parse(**given)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"version": 1, "users": %s}' % ("[" * 100_000 + "]" * 100_000), "[" * 100_000, '{"version": %s' % ("9" * 5000)],
+)
+def test_a_file_that_python_cannot_take_in_is_a_mistake(text: str) -> None:
+    with pytest.raises(host.Mistake, match="not what it should be"):
+        people.parse(text.encode())
 
 
 def test_a_private_key_that_was_given_by_mistake_is_not_shown() -> None:
@@ -142,14 +153,34 @@ def test_the_number_of_one_who_leaves_in_the_same_file_is_not_taken() -> None:
     assert taken({"eve": 2009}, {"eve": 2009}) == []
 
 
-def test_a_node_whose_notes_are_damaged_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("damage", ["", "{}", "[]", '{"users": {"a'])
+def test_notes_that_are_damaged_are_read_from_their_copy(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(people, "MADE", tmp_path / "people.json")
     assert people._made() == {"users": {}, "groups": {}, "keyed": {}}
-    people.MADE.write_text('{"users": {"a')
+    people._note({"ada": 2001}, {"ml": 3000}, {})
+    for broken in (people.MADE, people._second()):
+        broken.write_text(damage)
+        if broken == people.MADE:
+            assert people._made() == {"users": {"ada": 2001}, "groups": {"ml": 3000}, "keyed": {}}
     with pytest.raises(host.Failure, match=r"people.json, which says what this step has made, is damaged"):
         people._made()
 
 
-def test_homes_on_the_root_disk_are_not_made() -> None:
+def test_homes_on_the_root_disk_are_not_made_unless_they_are_to_be_there() -> None:
     with pytest.raises(host.NotYet, match="is on no mounted file system"):
-        people._owners(Path("/nowhere-shared/home"))
+        people._owners(Path("/nowhere-shared/home"), shared=True)
+    assert people._owners(Path("/nowhere-shared/home"), shared=False) == {}
+
+
+def test_a_home_that_cannot_be_looked_at_concerns_its_owner_only() -> None:
+    assert "/fsx/home/ada cannot be looked at" in refusal({"ada": 2001}, {"ada": people._UNSEEN})
+    assert refusal({}, {"bob": people._UNSEEN}) == ""
+
+
+def test_names_with_other_ends_of_lines_hide_no_account(tmp_path: Path) -> None:
+    (tmp_path / "passwd").write_bytes(
+        "ada:x:2001:2001:A\u2028b\x85\x0b:/h:/bin/sh\n".encode() + b"bob:x:2:2:\xff:/h:/s\n"
+    )
+    assert [fields[6] for fields in people._local(str(tmp_path / "passwd")).values()] == ["/bin/sh", "/s"]

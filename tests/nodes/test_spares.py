@@ -174,7 +174,7 @@ def test_a_node_in_no_partition_and_an_empty_answer_are_read() -> None:
     assert spares.read_nodes("No nodes in the system\n") == []
 
 
-def test_only_active_reservations_count() -> None:
+def test_reservations_are_read_with_whether_they_hold_their_nodes_now() -> None:
     text = (
         "ReservationName=hyperpod-spares StartTime=2026-11-30T22:25:32 EndTime=2027-11-30T22:25:32 Duration=365-00"
         " Nodes=ip-10-1-1-[4-5] NodeCnt=2 CoreCnt=16 Features=(null) PartitionName=(null) Flags=OVERLAP,IGNORE_JOBS,"
@@ -183,10 +183,27 @@ def test_only_active_reservations_count() -> None:
         "ReservationName=licences StartTime=2026-11-30T22:25:32 Nodes=(null) NodeCnt=0 State=ACTIVE\n"
     )
     found = spares.read_reservations(text)
-    assert found["hyperpod-spares"] == ("ip-10-1-1-[4-5]", frozenset({"OVERLAP", "IGNORE_JOBS", "SPEC_NODES"}))
-    assert found["licences"][0] == "(null)"
-    assert len(found) == 2
+    flags = frozenset({"OVERLAP", "IGNORE_JOBS", "SPEC_NODES"})
+    assert found["hyperpod-spares"] == spares.Reservation("ip-10-1-1-[4-5]", "root", flags, active=True)
+    assert found["licences"].nodes == "(null)"
+    assert [name for name, each in found.items() if each.active] == ["hyperpod-spares", "licences"]
     assert spares.read_reservations("No reservations in the system\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("users", "flags", "active", "ours"),
+    [
+        ("root", "OVERLAP,IGNORE_JOBS,SPEC_NODES", True, True),
+        ("root", "OVERLAP,IGNORE_JOBS", False, False),
+        ("ada", "OVERLAP,IGNORE_JOBS", True, False),
+        ("root,ada", "OVERLAP,IGNORE_JOBS", True, False),
+        ("root", "SPEC_NODES", True, False),
+    ],
+)
+def test_a_reservation_of_our_name_is_ours_only_as_we_make_it(
+    users: str, flags: str, *, active: bool, ours: bool
+) -> None:
+    assert spares.Reservation("n1", users, frozenset(flags.split(",")), active).ours == ours
 
 
 def test_thousands_of_nodes_are_decided_on_at_once() -> None:

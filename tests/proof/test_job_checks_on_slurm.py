@@ -177,6 +177,64 @@ def test_a_job_has_a_folder_of_its_own_on_local_nvme_that_goes_with_it(tmp_path:
         slurm.wait(lambda: node.run("ls", "-A", f"{DISK}/jobs").stdout == "", 10, "its folder is gone")
 
 
+def test_no_job_gets_what_an_older_one_of_its_number_has_left(tmp_path: Path, faults: Faults) -> None:
+    """A crash leaves the folder, and numbers begin again when the controller is lost with its state."""
+    with cluster(tmp_path) as slurm:
+        node, began = with_disk(slurm), time.monotonic()
+        jobs, prolog = f"{DISK}/jobs", "/opt/slurm/etc/prolog.d/90-hyperpod.sh"
+        ada, bob = (node.run("id", "-u", name).stdout.strip() for name in ("ada", "nobody"))
+        env = {"SLURM_JOB_ID": "7", "SLURMD_NODENAME": BAD}
+        node.run(prolog, env={**env, "SLURM_JOB_UID": ada})
+        node.run("sh", "-c", f"echo token > {jobs}/7/token; chown ada {jobs}/7/token")
+        node.run(prolog, env={**env, "SLURM_JOB_UID": ada})  # the same job, requeued
+        assert node.run("ls", f"{jobs}/7").stdout == "token\n"
+        node.run(prolog, env={**env, "SLURM_JOB_UID": bob})
+        assert node.run("stat", "-c", "%U:%a", f"{jobs}/7").stdout == "nobody:700\n"
+        assert node.run("ls", "-A", f"{jobs}/7").stdout == ""
+        assert node.run("sh", "-c", f"ls {jobs}/.gone-7-*").stdout == "token\n"
+        node.run("mkdir", f"{jobs}/keep-this")
+        runs = slurm.submit("sleep 60", "-w", BAD, "-p", "train")
+        slurm.wait(lambda: node.run("ls", f"{jobs}/{runs}").returncode == 0, 15, "the job runs")
+        squeue = "/opt/slurm/bin/squeue"
+        node.run("rm", squeue)
+        node.write(squeue, "#!/bin/sh\necho 'Unable to contact slurm controller' >&2\nexit 1\n", 0o755)
+        said(node)
+        assert node.run("ls", "-A", jobs).stdout.split() == [str(runs), "7", "keep-this"]
+        node.run("ln", "-sf", "/usr/bin/squeue", squeue)
+        said(node)
+        assert node.run("ls", "-A", jobs).stdout.split() == [str(runs), "keep-this"]
+        slurm.run("scancel", str(runs))
+        spent = time.monotonic() - began
+    faults.survived("scratch folders left by a crash", "no other user's, and taken away", spent)
+
+
+@pytest.mark.parametrize("way", ["folder", "link"])
+def test_a_user_who_makes_jobs_first_does_not_keep_it(tmp_path: Path, way: str) -> None:
+    with cluster(tmp_path) as slurm:
+        node = slurm.node(BAD)
+        node.run("sh", "-c", f"mkdir -p {DISK} /precious && chmod 700 /precious && mount -t tmpfs nvme {DISK}")
+        make = f"mkdir {DISK}/jobs" if way == "folder" else f"ln -s /precious {DISK}/jobs"
+        node.run("runuser", "-u", "nobody", "--", "sh", "-c", make)
+        warned = "\n".join(said(node))
+        assert f"warning: {DISK}/jobs was not root's and is now {DISK}/jobs." in warned
+        assert "everybody may rename" not in warned
+        assert node.run("stat", "-c", "%F %U:%a", f"{DISK}/jobs").stdout == "directory root:711\n"
+        assert node.run("stat", "-c", "%a", "/precious").stdout == "700\n"
+        node.run("chmod", "777", DISK)
+        assert said(node) == [f"warning: everybody may rename what others have on {DISK}: `chmod +t {DISK}`"]
+
+
+def test_a_disk_that_is_mounted_after_boot_is_taken_in_by_the_next_run(tmp_path: Path) -> None:
+    with cluster(tmp_path) as slurm:
+        node = with_disk(slurm)
+        node.run("umount", DISK)
+        node.step("--boot")
+        assert "scratch folders: none" in said(node)[0]
+        node.run("mount", "-t", "tmpfs", "nvme", DISK)
+        assert f"scratch folders: {DISK}/jobs" in said(node)[0]
+        assert node.run("stat", "-c", "%U:%a", f"{DISK}/jobs").stdout == "root:711\n"
+
+
 def test_without_a_local_disk_nothing_is_written_to_the_root_disk(tmp_path: Path) -> None:
     with cluster(tmp_path) as slurm:
         slurm.node(BAD).run("mkdir", "-p", DISK)
@@ -189,7 +247,7 @@ def test_no_link_of_a_user_is_followed(tmp_path: Path) -> None:
     with cluster(tmp_path) as slurm:
         node = with_disk(slurm)
         precious = "mkdir -p /precious/77 /precious/88 && touch /precious/77/file /precious/88/file"
-        node.run("sh", "-c", f"{precious} && mkdir -m 711 {DISK}/jobs && mkdir {DISK}/jobs/77")
+        node.run("sh", "-c", f"{precious} && mkdir {DISK}/jobs/77")
         node.run("ln", "-s", "/precious", f"{DISK}/jobs/77/link")
         env = {"SLURM_JOB_ID": "77", "SLURM_JOB_UID": "2001", "SLURMD_NODENAME": BAD}
         assert node.run("/opt/slurm/etc/epilog.d/90-hyperpod.sh", env=env).returncode == 0

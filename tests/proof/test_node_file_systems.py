@@ -129,8 +129,11 @@ def test_a_full_file_system_says_so(play: Play, faults: Faults) -> None:
         node.run("sh", "-c", "cat /dev/zero > /fsx/data")
         began = time.monotonic()
         booted = node.boot()
-        assert (booted.returncode, "/fsx cannot be used: it is full" in booted.stdout) == (1, True)
-    faults.survived("a file system is full", "said with what to do", time.monotonic() - began)
+        assert (booted.returncode, "warning: /fsx cannot be written to by root: it is full" in booted.stdout) == (
+            0,
+            True,
+        )
+    faults.survived("a file system is full", "a warning with what to do; the node stays", time.monotonic() - began)
 
 
 def test_a_file_system_that_is_nearly_full_is_a_warning(play: Play) -> None:
@@ -146,8 +149,38 @@ def test_a_read_only_file_system_says_so(play: Play, faults: Faults) -> None:
         mount(node, "ro")
         began = time.monotonic()
         booted = node.boot()
-        assert (booted.returncode, "it is mounted read-only" in booted.stdout) == (1, True)
-    faults.survived("a file system is read-only", "said with what to look at", time.monotonic() - began)
+        said = "warning: /fsx cannot be written to by root: it is mounted read-only"
+        assert (booted.returncode, said in booted.stdout) == (0, True)
+    faults.survived("a file system is read-only", "a warning with what to look at", time.monotonic() - began)
+
+
+def test_a_user_who_is_there_first_stops_no_node(play: Play, faults: Faults) -> None:
+    with play() as node:
+        mount(node, "size=64m,mode=1777")
+        names = "/fsx/.hyperpod-ip-10-1-0-5 /fsx/.hyperpod-ip-10-1-0-5- /fsx/.hyperpod-ip-10-1-0-5.renamed"
+        assert node.run("runuser", "-u", "nobody", "--", "sh", "-c", f"mkdir {names}").returncode == 0
+        began = time.monotonic()
+        booted = node.boot()
+        assert (booted.returncode, "warning" in booted.stdout) == (0, False)
+    faults.survived("a user puts folders in the way of the probe", "its name is by chance", time.monotonic() - began)
+
+
+def test_an_option_that_cannot_be_read_is_a_warning(play: Play) -> None:
+    with play() as node:
+        mount(node)
+        node.run("sh", "-c", "mkdir -p /etc/modprobe.d; ln -s /nowhere /etc/modprobe.d/zz.conf")
+        booted = node.boot()
+        assert (booted.returncode, "warning: the Lustre client stays as it is" in booted.stdout) == (0, True)
+
+
+def test_a_proof_of_efa_that_does_not_end_is_a_warning(play: Play) -> None:
+    with play(efa=True) as node:
+        mount(node, "size=2m")  # room for the probe and not for the proof
+        for net in ("tcp", "efa"):
+            node.write(f"/lnet/{net}", "1")
+        booted = node.boot()
+        assert booted.returncode == 0, booted.stdout
+        assert "warning: whether /fsx is reached over EFA could not be tried" in booted.stdout
 
 
 @pytest.mark.skipif(not Path("/dev/loop-control").exists(), reason="needs loop devices")
@@ -212,7 +245,7 @@ def test_without_lctl_the_node_goes_on_with_a_warning(play: Play) -> None:
     ("tcp", "efa", "words"),
     [
         ("2", "33", ""),
-        ("33", "1", "32 MiB took 1 messages over efa and 33 over tcp; it falls back to TCP where"),
+        ("33", "1", "4 MiB took 1 messages over efa and 33 over tcp; it falls back to TCP where"),
         ("33", None, "LNet has no efa network on this node; it falls back to TCP where"),
     ],
 )

@@ -172,25 +172,25 @@ def test_timers_and_the_service_of_reboots_are_units_that_systemd_takes(new: New
     scripts = {"often": "#!/bin/sh\n", "boot": "#!/bin/sh\n"}
     with new([own("often", every=30), own("boot", at_boot=True)], scripts) as node:
         node.boot()
-        timer = node.read("/etc/systemd/system/hyperpod-often.timer")
+        timer = node.read("/etc/systemd/system/hyperpod-step-often.timer")
         assert "OnUnitInactiveSec=30" in timer
         assert "ExecStart=/usr/local/sbin/hyperpod-node often" in node.read(
-            "/etc/systemd/system/hyperpod-often.service"
+            "/etc/systemd/system/hyperpod-step-often.service"
         )
         assert "ExecStart=/usr/local/sbin/hyperpod-node --boot" in node.read(
             "/etc/systemd/system/hyperpod-boot.service"
         )
         asked = node.read("/var/log/systemctl").splitlines()
         assert "enable hyperpod-boot.service" in asked
-        assert "restart hyperpod-often.timer" in asked
-        units = ["hyperpod-often.timer", "hyperpod-often.service", "hyperpod-boot.service"]
+        assert "restart hyperpod-step-often.timer" in asked
+        units = ["hyperpod-step-often.timer", "hyperpod-step-often.service", "hyperpod-boot.service"]
         said = node.run("systemd-analyze", "verify", *(f"/etc/systemd/system/{unit}" for unit in units))
         assert "hyperpod" not in said.stderr, said.stderr
         node.boot()
         assert node.read("/var/log/systemctl").splitlines()[len(asked) :] == [
             "enable hyperpod-boot.service",
-            "enable hyperpod-often.timer",
-            "start hyperpod-often.timer",
+            "enable hyperpod-step-often.timer",
+            "start hyperpod-step-often.timer",
         ]
 
 
@@ -244,3 +244,102 @@ def test_running_twice_changes_nothing(new: New) -> None:
         node.step()
         assert node.run(*listing).stdout == ""
         assert json.loads(node.read("/opt/hyperpod/inputs.json"))["cluster"] == "Frontier"
+
+
+SLOW = "#!/bin/sh\necho begin >> /var/marks\nsleep 3\necho end >> /var/marks\n"
+
+
+def started(node: Node, log: Path) -> str:
+    """The process of a runner whose step is at work, as the node counts."""
+    node.run("rm", "-f", "/var/marks")
+    node.start("sh", "-c", "echo $$ > /var/pid; exec hyperpod-node slow", log=log)
+    for _ in range(100):
+        if node.run("cat", "/var/marks").stdout:
+            break
+        time.sleep(0.05)
+    return node.read("/var/pid").strip()
+
+
+@pytest.mark.parametrize(("number", "code"), [("INT", "130"), ("TERM", "143")])
+def test_a_runner_that_is_stopped_stops_its_step(new: New, number: str, code: str) -> None:
+    with new([own("slow")], {"slow": SLOW}) as node:
+        node.boot()
+        node.run("rm", "-f", "/var/marks")
+        # A background job of a shell ignores SIGINT unless told otherwise.
+        run = "hyperpod-node slow & sleep 1; kill -%s $!; wait $!; echo code $?"
+        ran = node.run("env", "--default-signal=INT", "bash", "-mc", run % number)
+        assert f"code {code}" in ran.stdout
+        assert "own/slow" not in node.run("ps", "-eo", "args").stdout
+        assert node.step("slow").returncode == 0
+        assert node.read("/var/marks").split() == ["begin", "begin", "end"]
+
+
+def test_a_step_whose_runner_was_killed_is_not_run_beside_itself(new: New, tmp_path: Path, faults: Faults) -> None:
+    with new([own("slow")], {"slow": SLOW}) as node:
+        node.boot()
+        began = time.monotonic()
+        node.run("kill", "-9", started(node, tmp_path / "log"))
+        assert node.step("slow").returncode == 0
+        assert node.read("/var/marks").split() == ["begin", "end", "begin", "end"]
+    faults.survived("the runner is killed", "its step ends before it runs again", time.monotonic() - began)
+
+
+def test_what_a_step_leaves_behind_does_not_hold_its_lock(new: New) -> None:
+    with new([own("daemon")], {"daemon": "#!/bin/sh\nsetsid sleep 60 > /dev/null 2>&1 &\necho started\n"}) as node:
+        assert node.boot().returncode == 0
+        began = time.monotonic()
+        assert node.step("daemon").returncode == 0
+        assert time.monotonic() - began < 5
+
+
+def test_who_is_not_root_is_told(new: New) -> None:
+    with new([own("hello")], {"hello": "#!/bin/sh\necho hi\n"}) as node:
+        node.boot()
+        ran = node.run("runuser", "-u", "nobody", "--", "/usr/local/sbin/hyperpod-node", "hello")
+        assert (ran.returncode, ran.stderr) == (1, "")
+        assert "event=refused code=1" in ran.stdout
+        assert "Permission denied: run it as root" in ran.stdout
+
+
+@pytest.mark.parametrize("full", ["/run/hyperpod", "/tmp"])  # noqa: S108  # of the played node
+def test_a_full_disk_of_temporary_files_is_said(new: New, faults: Faults, full: str) -> None:
+    with new([own("hello")], {"hello": "#!/bin/sh\necho hi\n"}) as node:
+        node.run(
+            "sh", "-c", f"mkdir /scripts {full}; cp {SCRIPTS}/* /scripts; mount -t tmpfs -o nr_inodes=1 full {full}"
+        )
+        began = time.monotonic()
+        ran = node.run("bash", "/scripts/start-p5.sh")
+        assert (ran.returncode, ran.stderr) == (1, "")
+        assert "event=refused code=1" in ran.stdout
+        assert "No space left on device" in ran.stdout
+        node.run("umount", full)
+        assert node.run("bash", "/scripts/start-p5.sh").returncode == 0
+    faults.survived(f"{full} is full", "refused with the reason, code 1", time.monotonic() - began)
+
+
+def test_a_run_that_died_between_two_renames_leaves_scripts_that_work(new: New, faults: Faults) -> None:
+    with new([own("hello", at_boot=True)], {"hello": "#!/bin/sh\necho hi\n"}) as node:
+        node.boot()
+        began = time.monotonic()
+        lose = "mv /opt/hyperpod /opt/hyperpod.old; mkdir /opt/hyperpod.new"
+        node.run("sh", "-c", f"{lose}; rm -r /run/hyperpod")
+        assert "hello| hi" in node.step("--boot").stdout
+        node.run("sh", "-c", lose)
+        assert "hello| hi" in node.boot().stdout
+        assert node.run("sh", "-c", "echo /opt/hyperpod*").stdout == "/opt/hyperpod\n"
+    faults.survived("killed between two renames", "goes on with the scripts before", time.monotonic() - began)
+
+
+def test_a_unit_whose_restart_was_lost_is_restarted_by_the_next_run(new: New, faults: Faults) -> None:
+    with new([own("often", every=30)], {"often": "#!/bin/sh\n"}) as node:
+        systemctl = node.read("/usr/local/bin/systemctl")
+        began = time.monotonic()
+        node.write("/usr/local/bin/systemctl", "#!/bin/sh\npkill -9 -f hyperpod_node.runner\n", 0o755)
+        node.boot()
+        node.write("/usr/local/bin/systemctl", systemctl, 0o755)
+        for asked in (["daemon-reload", "enable {}", "restart {}"], ["enable {}", "start {}"]):
+            node.run("rm", "-f", "/var/log/systemctl")
+            node.boot()
+            wanted = [each.format("hyperpod-step-often.timer") for each in asked]
+            assert node.read("/var/log/systemctl").splitlines() == wanted
+    faults.survived("killed between a unit and its start", "restarted by the next run", time.monotonic() - began)

@@ -363,3 +363,47 @@ def test_counts_of_a_real_cluster_reach_cloudwatch(start: Callable[..., Slurm]) 
     slurm.kill_slurmctld()
     ran = slurm.controller.step("node-counts")
     assert ran.returncode == 75, ran.stdout
+
+
+def test_a_reservation_that_is_not_active_or_somebody_elses_is_put_right(
+    start: Callable[..., Slurm], faults: Faults
+) -> None:
+    slurm = start()
+    began = time.monotonic()
+    node = slurm.held()[0]
+    ours = ("users=root", "flags=OVERLAP,IGNORE_JOBS")
+    for made in (
+        ("starttime=now+1hour", *ours),  # as when the clock was an hour ahead
+        ("starttime=now", "users=ada"),
+        ("starttime=now", "users=root,ada", "flags=OVERLAP,IGNORE_JOBS"),
+    ):
+        slurm.run("scontrol", "delete", "reservationname=hyperpod-spares")
+        slurm.run(
+            "scontrol", "create", "reservation", "reservationname=hyperpod-spares", "duration=infinite",
+            f"nodes={node}", *made,
+        )  # fmt: skip
+        assert f"held: {node}" in run_spares(slurm)
+        [found] = slurm.show("reservations")
+        assert (found["State"], found["Users"], found["Nodes"]) == ("ACTIVE", "root", node)
+        assert found["Flags"].startswith("OVERLAP,IGNORE_JOBS")
+        assert run_spares(slurm) == ""
+    faults.survived("our reservation is inactive or changed", "put right in place", time.monotonic() - began)
+
+
+@pytest.mark.parametrize("disk", ["read-only", "full"])
+def test_spares_follow_failures_while_the_disk_of_the_controller_takes_nothing(
+    start: Callable[..., Slurm], faults: Faults, disk: str
+) -> None:
+    slurm = start()
+    [spare] = slurm.held()
+    data, broken = "/var/lib/hyperpod", next(name for name in slurm.group_of if name != spare)
+    slurm.controller.run("sh", "-c", f"cp -a {data} /keep && mount -t tmpfs -o size=64k t {data} && cp /keep/* {data}")
+    full = f"cat /dev/zero > {data}/filler; for i in $(seq 100); do : > {data}/$i; done"
+    slurm.controller.run("sh", "-c", f"mount -o remount,ro {data}" if disk == "read-only" else full)
+    began = time.monotonic()
+    slurm.run("scontrol", "update", f"nodename={broken}", "state=drain", "reason=test")
+    said = run_spares(slurm, code=75)
+    assert f"held: none; before: {spare}" in said
+    assert "held as the last good roster says" in said
+    assert slurm.held() == []
+    faults.survived(f"disk of the controller is {disk}", "spares follow all the same", time.monotonic() - began)

@@ -4,7 +4,10 @@
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 group=$(basename -- "${BASH_SOURCE[0]}" .sh)
-node=$(mktemp -d)
+if ! node=$(mktemp -d 2>&1); then
+  echo "hyperpod-node event=refused code=1 message=\"there is no room for the scripts: $node\""
+  exit 1
+fi
 trap 'rm -rf -- "$node"' EXIT
 if ! said=$(/usr/bin/python3 -I -m zipfile -e "$here/node.zip" "$node" 2>&1); then
   echo "hyperpod-node event=refused code=65 message=\"$here/node.zip cannot be unpacked: ${said##*$'\n'}\""

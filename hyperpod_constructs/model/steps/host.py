@@ -27,8 +27,9 @@ _AFTER_THE_WAIT = 120
 class FileSystems(Step):
     """Waits for the mounts of the cluster, tries them and tunes the Lustre client.
 
-    A node whose file system is missing, full, read-only or hangs is given up, with what to look at in the message.
-    Where a file system has EFA, counters prove that traffic takes it.
+    A node whose file system is missing, another one or hangs is given up, with what to look at in the message; one that
+    is full or read-only is warned of, because another node would not help. Where a file system has EFA, counters prove
+    that traffic takes it.
 
     Attributes:
         wait_seconds: How long to wait for the service to mount them, 0 to 3480 s.

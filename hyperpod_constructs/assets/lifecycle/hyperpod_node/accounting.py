@@ -22,7 +22,10 @@ from hyperpod_node import host, roster
 MARK, GPUS = "hyperpod-constructs", "gres/gpu"  # an account by hand has the organization of its parent, or its name
 ASSOCIATION = ("cluster", "account", "user", "parentname", "fairshare", "grptres", "grpsubmit", "qos", "defaultqos")
 _NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]*")  # Slurm makes capitals small
+_OF_SLURM = ("root", "normal", "default")
+"""What Slurm or the image has made, which nobody should hand over."""
 _MOST_SHOWN = 5
+_TOO_MUCH = 1 << 31
 _HERE = ("localhost", "127.0.0.1", "::1", socket.gethostname())
 
 
@@ -91,11 +94,27 @@ def check(people: dict[str, Any]) -> dict[str, Any]:
                 if not _NAME.fullmatch(name):
                     raise host.Mistake(f"{name!r} is no name for Slurm: use a-z, 0-9, _, - and .")
             _differences(team, classes, None)
+        wrong = next(_wrong(teams, classes), None)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise host.Mistake(
-            f"the teams of the roster are not what they should be ({error!r}): publish it again"
-        ) from None
+        wrong = repr(error)
+    if wrong:
+        raise host.Mistake(f"the teams of the roster are not what they should be ({wrong}): publish it again")
     return people
+
+
+def _wrong(teams: Sequence[Mapping[str, Any]], classes: Mapping[str, Any]) -> Iterator[str]:
+    """What Slurm would take for something else, or would change to and fro at each run."""
+    names = [team["name"] for team in teams]
+    yield from (f"more than one team is named {name}" for name in names if names.count(name) > 1)
+    yield from (f"members of {team['name']} are no list" for team in teams if not isinstance(team["members"], list))
+    numbers = {f"priority {name}": value for name, value in classes.items()}
+    for team in teams:
+        numbers[f"weight of {team['name']}"] = team["weight"]
+        limits = {key: team.get(key) for key in ("nodes", "accelerators", "borrow_limit_percent")}
+        numbers.update({f"{key} of {team['name']}": value for key, value in limits.items() if value is not None})
+    for what, value in numbers.items():
+        if type(value) is not int or not 0 <= value < _TOO_MUCH:
+            yield f"{what} is {value!r}, not a whole number from 0 to {_TOO_MUCH - 1}"
 
 
 class Plan:
@@ -210,6 +229,8 @@ class Plan:
 
 
 def _made(kind: str, name: str, field: str) -> str:
+    if name in _OF_SLURM:
+        return f"{kind} {name} belongs to Slurm itself and is left alone: choose another name"
     hand_over = f"`sacctmgr modify {kind} where name={name} set {field}={MARK}`"
     return f"{kind} {name} was made by hand and is left alone: choose another name, or hand it over with {hand_over}"
 

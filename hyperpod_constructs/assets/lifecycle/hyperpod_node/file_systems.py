@@ -5,12 +5,15 @@ What FSx recommends for large clients is set here again at every boot, because `
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import secrets
 import select
 import shutil
 import signal
 import socket
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, Callable
@@ -20,22 +23,25 @@ from hyperpod_node import host
 TYPES = {"lustre": ("lustre",), "openzfs": ("nfs4", "nfs")}
 PORTS = {"lustre": (988, "TCP 988 and 1018-1023"), "openzfs": (2049, "TCP 111, 2049 and 20001-20003")}
 PROBE_SECONDS = 30
-PROBE_BYTES = {False: 4096, True: 32 << 20}
-"""What the probe writes: enough messages to tell the data from what LNet says for itself where EFA has to be proven."""
+PROBE_BYTES, PROOF_BYTES, CHUNK = 4096, 4 << 20, 128 << 10
+"""What the probe writes, and what proves EFA: little, for thousands of nodes may boot at once, and in chunks that each
+go out alone, so that messages enough tell the data from what LNet says for itself."""
 LOW_PERCENT = 10
 LARGE = 64
 """More GiB of memory, or more CPUs, than this makes a client large."""
 OPTIONS = Path("/etc/modprobe.d")
+_BROKEN = (errno.EIO, errno.ENOTCONN, errno.ESHUTDOWN, errno.ESTALE)
+"""What another node may cure. Everything else would meet the next node too, and stay as it is."""
 _WHY = {
     errno.ENOSPC: "it is full (lfs df -h, lfs df -i): delete files or give it more capacity",
-    errno.EDQUOT: "the quota of root is used up",
+    errno.EDQUOT: "the quota of root is used up: raise it (lfs quota, lfs setquota)",
     errno.EROFS: "it is mounted read-only: see dmesg, and the mount options",
     errno.EIO: "input/output error: see dmesg, and the state of the file system in FSx",
     errno.ENOTCONN: "the client has lost its servers: see dmesg, and the state of the file system in FSx",
     errno.ESHUTDOWN: "the servers have thrown this client out: see dmesg, and the state of the file system in FSx",
     errno.ESTALE: "the file system that was mounted here is gone: mount the new one",
-    errno.EACCES: "root may not write there: root squash covers this node",
-    errno.EPERM: "root may not write there: root squash covers this node",
+    errno.EACCES: "root squash covers this node: homes there need an exception for it (no_root_squash, NoSquashNids)",
+    errno.EPERM: "root squash covers this node: homes there need an exception for it (no_root_squash, NoSquashNids)",
 }
 
 
@@ -48,7 +54,10 @@ def work(step: host.Step) -> None:
     for mount in mounts:
         _await(mount, deadline, wait)
     if any(mount["kind"] == "lustre" for mount in mounts):
-        tune(os.cpu_count() or 1, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30))
+        try:
+            tune(os.cpu_count() or 1, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (1 << 30))
+        except (OSError, host.Failure) as error:
+            host.say(f"warning: the Lustre client stays as it is: {error}")
     adapters = step.groups[step.group].get("efa") != 0  # a controller has none
     for mount in mounts:
         _try(mount["path"], efa=bool(mount.get("efa")) and adapters)
@@ -61,6 +70,8 @@ def _await(mount: dict[str, Any], deadline: float, wait: float) -> None:
         found = host.mount_at(path)
         if found and found[2] in TYPES[kind]:
             break
+        if found and found[2] == "autofs":
+            guarded(lambda: str(os.open(path, os.O_RDONLY | os.O_DIRECTORY)), PROBE_SECONDS)  # mounted when touched
         if time.monotonic() > deadline:
             there = f"{found[2]} from {found[0]} is" if found else "nothing is"
             raise host.Failure(f"{path}: after {wait:.0f} s {there} mounted there, not {kind}: {_look(mount)}")
@@ -119,40 +130,55 @@ def guarded(what: Callable[[], str], seconds: float) -> str:
 
 def _try(path: str, *, efa: bool) -> None:
     """Writes, renames and deletes a file of this node's; warns of what is not as it should be."""
-    before = sent(_lnet()) if efa else {}
-    said = guarded(lambda: probe(Path(path), PROBE_BYTES[efa]), PROBE_SECONDS)
+    said = guarded(lambda: probe(Path(path), PROBE_BYTES), PROBE_SECONDS)
+    if said.startswith("warning:"):
+        host.say(said)  # a node that is made anew would find the same
+        return
     if not said.isdigit():
         raise host.Failure(f"{path} cannot be used: {said or 'the probe died'}")
     if int(said) < LOW_PERCENT:
         host.say(f"warning: {path} has {said} % free; a full file system fails every job that writes")
-    warning = fallback(path, before, sent(_lnet())) if efa else None
-    if warning:
-        host.say(warning)
+    if efa:
+        _prove(path)
+
+
+def _prove(path: str) -> None:
+    """Warns unless what is written goes over EFA."""
+    before = sent(_lnet())
+    said = guarded(lambda: probe(Path(path), PROOF_BYTES), PROBE_SECONDS)
+    if said.isdigit():
+        said = fallback(path, before, sent(_lnet())) or ""
+    else:
+        said = f"warning: whether {path} is reached over EFA could not be tried: {said or 'the probe died'}"
+    if said:
+        host.say(said)
 
 
 def probe(folder: Path, size: int) -> str:
-    """Percent of the file system that is free, or why it cannot be used."""
-    mine = folder / f".hyperpod-{socket.gethostname()}"
-    renamed = mine.with_name(f"{mine.name}.renamed")
+    """Percent of the file system that is free, a warning, or why it cannot be used.
+
+    Names are by chance, for where users may write, they may also be there before us.
+    """
+    prefix = f".hyperpod-{socket.gethostname()}-"
     try:
         try:
-            for left in (mine, renamed):  # of a run that was killed
-                host.remove(left)
-            handle = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            handle, mine = tempfile.mkstemp(dir=str(folder), prefix=prefix)
             try:
-                for _ in range(0, size, 1 << 20):
-                    os.write(handle, bytes(min(size, 1 << 20)))
-                os.fsync(handle)
+                for _ in range(0, size, CHUNK):
+                    os.write(handle, bytes(min(size, CHUNK)))
+                    os.fsync(handle)
             finally:
                 os.close(handle)
-            mine.rename(renamed)
+            Path(mine).rename(folder / f"{prefix}{secrets.token_hex(8)}")
         finally:
-            for left in (mine, renamed):
-                host.remove(left)
+            for left in folder.glob(f"{prefix}*"):  # also of a run that was killed
+                with contextlib.suppress(OSError):
+                    left.unlink()
         room = os.statvfs(folder)
         return str(room.f_bavail * 100 // max(room.f_blocks, 1))
     except OSError as error:
-        return _WHY.get(error.errno or 0, str(error))
+        why = _WHY.get(error.errno or 0, str(error))
+        return why if error.errno in _BROKEN else f"warning: {folder} cannot be written to by root: {why}"
 
 
 def _lnet() -> str:
@@ -189,7 +215,7 @@ def fallback(path: str, before: dict[str, int], after: dict[str, int]) -> str | 
     tcp = sum(count for network, count in grown.items() if network.startswith("tcp"))
     if grown["efa"] > tcp:
         return None
-    figures = f"{PROBE_BYTES[True] >> 20} MiB took {grown['efa']} messages over efa and {tcp} over tcp"
+    figures = f"{PROOF_BYTES >> 20} MiB took {grown['efa']} messages over efa and {tcp} over tcp"
     return f"warning: {path} is not reached over EFA: {figures}; {why}"
 
 

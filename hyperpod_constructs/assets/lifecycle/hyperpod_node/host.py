@@ -9,18 +9,21 @@ import contextlib
 import hashlib
 import json
 import os
-import socket
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Sequence
 
 INPUTS = "HYPERPOD_INPUTS"
 """Environment variable with the path of the file that holds the inputs of every step."""
 GROUP, STEP = "HYPERPOD_GROUP", "HYPERPOD_STEP"
+_LEFT = 3600
+"""Seconds after which a folder of a download is nobody's any more; no step may take as long."""
+_MOUNTS, _MOUNT_FIELDS = Path("/proc/self/mounts"), 4
 FAILED, BAD_INPUTS, TRY_AGAIN, MISTAKE, TIMED_OUT = 1, 65, 75, 78, 124
 """Exit codes. A mistake (78) is in what the step was given: the runner does not try again."""
 
@@ -170,6 +173,10 @@ def download(uri: str, to: Path, *, sha256: str | None = None, timeout: float = 
     if sha256 and to.is_file() and digest(to.read_bytes()) == sha256:
         return False
     to.parent.mkdir(parents=True, exist_ok=True)
+    for left in to.parent.glob(".download-*"):  # by steps that were killed
+        with contextlib.suppress(OSError):
+            if time.time() - left.lstat().st_mtime > _LEFT:
+                shutil.rmtree(str(left), ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=str(to.parent), prefix=".download-") as folder:
         part = Path(folder, to.name)
         try:
@@ -208,19 +215,20 @@ def write(path: str | Path, text: str, mode: int = 0o644) -> bool:
     Returns:
         Whether anything changed.
     """
-    path = Path(path)
+    path, content = Path(path), text.encode("utf-8", "surrogateescape")
     try:
-        same = path.read_text(encoding="utf-8") == text and (path.stat().st_mode & 0o7777) == mode
-    except (OSError, UnicodeDecodeError):
-        same = False
-    if same:
-        return False
+        if path.read_bytes() == content and (path.stat().st_mode & 0o7777) == mode:
+            return False
+    except OSError:
+        pass
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=str(path.parent), prefix=f".{path.name}-")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(handle)  # a node that loses power would have an empty file otherwise
         Path(temporary).chmod(mode)
         Path(temporary).replace(path)
     except OSError as error:
@@ -239,49 +247,6 @@ def remove(path: str | Path) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def lock(folder: str | Path, name: str, *, patience: float = 120, stale: float = 600) -> Iterator[None]:
-    """Holds a lock that all nodes see, because making a folder on a shared file system succeeds once.
-
-    Args:
-        folder: Folder on the shared file system that only root may write.
-        name: What is locked.
-        patience: Seconds to wait for another node.
-        stale: Seconds after which the holder is taken for dead.
-
-    Raises:
-        NotYet: if another node still holds it.
-    """
-    held = Path(folder, f".{name}.lock")
-    held.parent.mkdir(parents=True, exist_ok=True)
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            held.mkdir()
-            mine = held.stat().st_ino
-            break
-        except FileExistsError:
-            _break_if_stale(held, stale)
-        if time.monotonic() > deadline:
-            raise NotYet(f"another node has held {held} for {patience:.0f} s")
-        time.sleep(0.2)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            if held.stat().st_ino == mine:  # otherwise another node took it, because this one was so slow
-                held.rmdir()
-
-
-def _break_if_stale(held: Path, stale: float) -> None:
-    """Takes a lock of a dead node away: renaming succeeds for one node only."""
-    with contextlib.suppress(OSError):
-        if time.time() - held.stat().st_mtime > stale:
-            gone = held.with_name(f"{held.name}.{socket.gethostname()}.{os.getpid()}")
-            held.rename(gone)
-            gone.rmdir()
-
-
 def is_mounted(path: str | Path) -> bool:
     """Whether something is mounted there."""
     return mount_at(path) is not None
@@ -290,10 +255,11 @@ def is_mounted(path: str | Path) -> bool:
 def mount_at(path: str | Path) -> list[str] | None:
     """Source, folder, type and options of what is mounted at a folder."""
     found = None
-    for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
+    # Users mount too (FUSE): their names need not be UTF-8, nor leave out what Python takes for an end of line.
+    for line in _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").split("\n"):
         fields = line.split(" ")
-        if fields[1].replace("\\040", " ") == str(path):
-            found = fields[:4]  # the last one covers the others
+        if len(fields) >= _MOUNT_FIELDS and fields[1].replace("\\040", " ") == str(path):
+            found = fields[:_MOUNT_FIELDS]  # the last one covers the others
     return found
 
 
@@ -307,13 +273,17 @@ def service(name: str, unit: str, timer: str | None = None) -> None:
     """
     folder = Path("/etc/systemd/system")
     started = f"{name}.timer" if timer else f"{name}.service"
-    changed = write(folder / f"{name}.service", unit)
+    pending = Path("/run/hyperpod", f"{name}.restart")  # left by a run that died; a reboot starts what is new anyway
+    changed = pending.exists()
+    write(pending, "")
+    changed = write(folder / f"{name}.service", unit) or changed
     if timer:
         changed = write(folder / f"{name}.timer", timer) or changed
     if changed:
         run("systemctl", "daemon-reload")
     run("systemctl", "enable", started)
     run("systemctl", "restart" if changed else "start", started)
+    remove(pending)
 
 
 def slurm(program: str, *argv: str, timeout: float = 30) -> str:

@@ -56,7 +56,8 @@ def work(step: host.Step) -> None:
     if not all(node.known for node in nodes):
         raise host.NotYet("Slurm has not heard from every node since its controller started; nothing is published yet")
     reserved = spares.read_reservations(host.slurm("scontrol", "-o", "show", "reservations"))
-    held = frozenset(host.hostnames(reserved[spares.NAME][0] if spares.NAME in reserved else ""))
+    ours = reserved.get(spares.NAME)
+    held = frozenset(host.hostnames(ours.nodes) if ours and ours.active else ())
     compute = {name: group for name, group in step.groups.items() if group["role"] == "compute"}
     data = metrics(step.cluster, sorted(spares.pools(compute)), nodes, held)
     host.aws("cloudwatch", "put-metric-data", "--namespace", NAMESPACE, "--metric-data", json.dumps(data))

@@ -16,6 +16,7 @@ import pwd
 import re
 import shutil
 import signal
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,17 +38,31 @@ _ROLES = ("controller", "login", "compute", "worker")
 _NAME = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")
 _SHELL = re.compile(r"/[A-Za-z0-9_./-]+")
 _KEY = re.compile(r"(ssh-(ed25519|rsa)|ecdsa-sha2-\S+|sk-\S+@openssh\.com) [A-Za-z0-9+/]+=*( [^\n\r]*)?")
+_PATIENCE = 10
+"""Seconds for all processes of those who leave to end."""
+_UNSEEN, _EXPIRED = -1, "1"
+_OF_USERS = ("/var/spool/cron/crontabs", "/var/spool/cron", "/var/lib/systemd/linger")
+"""What would start somebody's programs without a login."""
+_SUBORDINATE = 65536
+"""Subordinate numbers begin here or above."""
+_HALF, _HOUR = ".new-", 3600
 _FIRST_NUMBER, _NUMBERS_END, _NOBODY = 1000, 2**31, (65534, 65535)
-# Run by the owner of the home; of two nodes, the one that links its key first wins.
+# Run by the owner of the home; of two nodes, the one that links its key first wins, and both write the same files.
 _OWN_KEYS = """set -eu; umask 077; cd -- "$1"; mkdir -p .ssh; cd .ssh
+new=.new.$(hostname).$$
+trap 'rm -f "$new" "$new.pub"' EXIT
 if [ ! -e id_ed25519 ]; then
-  new=.new.$(hostname).$$
   ssh-keygen -q -t ed25519 -N '' -C "$2" -f "$new"
-  if ln "$new" id_ed25519 2>/dev/null; then mv "$new.pub" id_ed25519.pub; fi
-  rm -f "$new" "$new.pub"
+  ln "$new" id_ed25519 2>/dev/null || true
 fi
-[ -e id_ed25519.pub ] || ssh-keygen -y -f id_ed25519 >id_ed25519.pub
-if ! grep -qxF -f id_ed25519.pub authorized_keys 2>/dev/null; then
+if [ ! -e id_ed25519.pub ]; then
+  ssh-keygen -y -f id_ed25519 >"$new.pub"
+  mv "$new.pub" id_ed25519.pub
+fi
+if [ ! -e authorized_keys ] && [ ! -L authorized_keys ]; then
+  cp id_ed25519.pub "$new.pub"
+  mv "$new.pub" authorized_keys
+elif ! grep -qxF -f id_ed25519.pub authorized_keys 2>/dev/null; then
   [ ! -s authorized_keys ] || [ -z "$(tail -c 1 authorized_keys)" ] || echo >>authorized_keys
   cat id_ed25519.pub >>authorized_keys
 fi
@@ -93,13 +108,13 @@ def parse(content: bytes) -> tuple[dict[str, int], list[User] | None]:
     """
     groups: dict[str, int] = {}
     uids: dict[str, int] = {}
-    found = roster.load(content)
     try:
+        found = roster.load(content)
         for each in found.get("groups", []):
             _claim("group", each["name"], each["gid"], groups)
         gids = dict(groups)  # and those of users' own groups
         users = [_user(each, groups, gids, uids) for each in found.get("users", [])]
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise host.Mistake(f"the roster is not what it should be ({error!r}): publish it again") from None
     return groups, users if "users" in found else None
 
@@ -121,12 +136,12 @@ def _user(each: Mapping[str, Any], groups: Mapping[str, int], gids: dict[str, in
     )
     for group in {*user.groups, each.get("group") or name} - {name, *groups}:
         raise host.Mistake(f"user {name}: group {group!r} is not among the groups of the file; add it with a gid")
-    if not all(map(_KEY.fullmatch, user.keys)):  # not shown: it may be a private key
+    if not all(_KEY.fullmatch(key) and key.isprintable() for key in user.keys):  # not shown: it may be a private key
         raise host.Mistake(f"user {name}: a key is no public key, which is a line such as `ssh-ed25519 AAAA...`")
     if not _SHELL.fullmatch(user.shell):
         raise host.Mistake(f"user {name}: shell {user.shell!r} is not the full path of a program")
     if not set(user.roles) <= set(_ROLES):
-        raise host.Mistake(f"user {name}: roles {', '.join(user.roles)} are not all of {', '.join(_ROLES)}")
+        raise host.Mistake(f"user {name}: roles {', '.join(map(repr, user.roles))} are not all of {', '.join(_ROLES)}")
     return user
 
 
@@ -147,16 +162,58 @@ def _claim(kind: str, name: str, number: int, taken: dict[str, int]) -> None:
 def _match(step: host.Step, content: bytes) -> Iterator[str]:
     """Makes the node match the file; yields what it did."""
     groups, people = parse(content)
-    accounts, homes, made = _local("/etc/passwd"), Path(step.inputs.get("homes", "/fsx/home")), _made()
-    ours, our_groups = _still(made["users"], accounts), _still(made["groups"], _local("/etc/group"))
+    made = _made()
+    ours, our_groups = _still(made["users"], _local("/etc/passwd")), _still(made["groups"], _local("/etc/group"))
     if people is None and ours:
         raise host.Mistake(f'the file has no users, {len(ours)} are here; if all are to go, write `"users": []`')
     here = [user for user in people or () if step.role in user.roles]
-    owners = _owners(homes) if here else {}
-    problems = {user.name: why for user in here for why in [_refusal(user, ours, owners, homes)] if why}
-    users = [user for user in here if user.name not in problems]
+    problems: dict[str, str] = {}
+    yield from _withdraw(here, made["users"], ours, problems)
+    try:
+        roster.keep(step, content)  # whatever comes: who was withdrawn must not come back when AWS does not answer
+        refused = yield from _admit(step, here, groups, (ours, our_groups, made["keyed"]), problems)
+    except host.Failure as failure:
+        raise type(failure)("; ".join([*_told(problems), str(failure)])) from None
+    if refused or problems:
+        kind = host.Failure if problems else host.Mistake
+        raise kind("; ".join(_told({**refused, **problems})))
+
+
+def _told(problems: Mapping[str, str]) -> list[str]:
+    return [f"{name}: {why}" for name, why in problems.items()]
+
+
+def _withdraw(
+    here: Sequence[User], noted: Mapping[str, int], ours: Mapping[str, int], problems: dict[str, str]
+) -> Iterator[str]:
+    """Takes away what the file does not give any more; waits for no file system and for nothing else in the file."""
+    wanted, accounts = {user.name: user.uid for user in here}, _local("/etc/passwd")
+    leaving = [name for name, uid in noted.items() if wanted.get(name) != uid]
+    staying = [user for user in here if ours.get(user.name) == user.uid]
+    for name in leaving:
+        yield from _each(name, _lock_out(name, there=name in ours), problems)
+    yield from _each("admins", _sudoers([user.name for user in staying if user.admin]), problems)
+    yield from _logins([user for user in staying if (KEYS / user.name).exists()], problems)
+    deadline = time.monotonic() + _PATIENCE  # for all of them, so that the last one goes within the step's limit too
+    for name in leaving:
+        if name in ours:
+            yield from _each(name, _leave(name, accounts[name], deadline), problems)
+
+
+def _admit(
+    step: host.Step,
+    here: Sequence[User],
+    groups: dict[str, int],
+    made: tuple[Mapping[str, int], Mapping[str, int], Mapping[str, int]],
+    problems: dict[str, str],
+) -> Generator[str, None, dict[str, str]]:
+    """Gives what the file gives, once it is sure that it takes nothing from anybody; returns who is refused."""
+    homes, (ours, our_groups, had_keys) = Path(step.inputs.get("homes", "/fsx/home")), made
+    owners = _owners(homes, shared=step.inputs.get("shared", True)) if here else {}
+    refused = {user.name: why for user in here for why in [_refusal(user, ours, owners, homes)] if why}
+    users = [user for user in here if user.name not in refused]
     # Whom the file still means keeps the account; a number that now stands for somebody else does not.
-    kept = [user for user in here if user.name in problems and ours.get(user.name) == user.uid]
+    kept = [user for user in here if user.name in refused and ours.get(user.name) == user.uid]
     staying = {user.name: user.uid for user in [*users, *kept]}
     groups.update({user.group: user.uid for user in users if user.group not in groups})
     wrong = [
@@ -164,63 +221,73 @@ def _match(step: host.Step, content: bytes) -> Iterator[str]:
         *_taken("group", groups, our_groups, grp.getgrnam, grp.getgrgid),
     ]
     if wrong:
-        raise host.Mistake(f"{'; '.join(wrong)}; nothing was changed")
+        raise host.Mistake(f"{'; '.join(wrong)}; nothing was added")
 
     # Written down before it is done: a node that dies half-way must know its accounts again.
-    roster.keep(step, content)
-    keyed = made.get("keyed", {}) if step.inputs.get("keys_between_nodes", True) else None
-    _note({**ours, **staying}, {**our_groups, **groups}, keyed or {})
-    refused = len(problems)
-    for name in made["users"]:
-        if name not in staying:
-            yield from _each(name, _leave(name, accounts[name] if name in ours else None), problems)
+    keyed = {name: uid for name, uid in had_keys.items() if staying.get(name) == uid}
+    _note({**ours, **staying}, {**our_groups, **groups}, keyed)
     yield from _groups(groups)
     for user in users:
         yield from _each(user.name, _account(user, homes / user.name), problems)
     for name in sorted(set(our_groups) - set(groups)):
         yield from _old_group(name)
-    # What was withdrawn does not wait for new homes.
-    yield from _sudoers([user.name for user in [*users, *kept] if user.admin])
-    yield from _logins([user for user in users if user.name in owners and user.name not in problems])
-    yield from _homes(users, groups, homes, step.cluster if keyed is not None else "", problems)
+    with_account = _still(staying, _local("/etc/passwd"))
+    yield from _sudoers([user.name for user in [*users, *kept] if user.admin and user.name in with_account])
+    # Who has a home does not wait for the homes of others.
+    yield from _logins([user for user in users if user.name in owners and user.name not in problems], problems)
+    new = [user for user in users if user.name not in owners and user.name not in problems]
+    if new:
+        _sweep(homes)
+    for user in new:
+        yield from _each(user.name, _make_home(user, groups[user.group], homes), problems)
     there = [user for user in users if user.name not in problems]
-    if keyed is not None:
+    yield from _logins(there, problems)
+    if there and sshd(Path("/etc/ssh/sshd_config.d/50-hyperpod.conf"), _SSHD):
+        yield f"sshd reads {KEYS}"
+    if step.inputs.get("keys_between_nodes", True):
         yield from _between(there, homes, step.cluster, keyed)
-    yield from _logins(there)
-    keyed = {name: uid for name, uid in (keyed or {}).items() if staying.get(name) == uid}
     left = _still(ours, _local("/etc/passwd"))  # who could not be removed: to be tried again
     _note({**left, **staying}, {**_still(our_groups, _local("/etc/group")), **groups}, keyed)
-    if problems:
-        kind = host.Failure if len(problems) > refused else host.Mistake
-        raise kind("; ".join(f"{name}: {why}" for name, why in problems.items()))
+    return refused
 
 
 def _each(name: str, lines: Iterator[str], problems: dict[str, str]) -> Iterator[str]:
     """What is wrong with one person stops nobody else."""
     try:
         yield from lines
-    except host.Failure as failure:
+    except (OSError, host.Failure) as failure:
         problems[name] = str(failure)
 
 
 def _local(path: str) -> dict[str, list[str]]:
     """The lines of /etc/passwd or its like, by name; a directory's accounts are not among them."""
-    lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = Path(path).read_text(encoding="utf-8", errors="replace").split("\n")  # names may hold other ends of lines
     return {line.split(":")[0]: line.split(":") for line in lines if line.count(":") + 1 >= _FIELDS}
 
 
 def _made() -> dict[str, dict[str, int]]:
-    try:
-        found: dict[str, dict[str, int]] = json.loads(MADE.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {"users": {}, "groups": {}, "keyed": {}}
-    except ValueError:
-        raise host.Failure(f"{MADE}, which says what this step has made, is damaged: put it right by hand") from None
-    return found
+    """What this step has made; from the second copy if the first is damaged."""
+    copies = [path for path in (MADE, _second()) if path.exists()]
+    for path in copies:
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            found: dict[str, dict[str, int]] = json.loads(path.read_text(encoding="utf-8"))
+            return {
+                "users": dict(found["users"]),
+                "groups": dict(found["groups"]),
+                "keyed": dict(found.get("keyed", {})),
+            }
+    if copies:
+        raise host.Failure(f"{MADE}, which says what this step has made, is damaged: put it right by hand")
+    return {"users": {}, "groups": {}, "keyed": {}}
+
+
+def _second() -> Path:
+    return MADE.with_name(f"{MADE.name}.copy")
 
 
 def _note(users: Mapping[str, int], groups: Mapping[str, int], keyed: Mapping[str, int]) -> None:
-    host.write(MADE, json.dumps({"users": users, "groups": groups, "keyed": keyed}, sort_keys=True), 0o600)
+    for path in (MADE, _second()):
+        host.write(path, json.dumps({"users": users, "groups": groups, "keyed": keyed}, sort_keys=True), 0o600)
 
 
 def _still(made: Mapping[str, int], there: Mapping[str, Sequence[str]]) -> dict[str, int]:
@@ -228,14 +295,14 @@ def _still(made: Mapping[str, int], there: Mapping[str, Sequence[str]]) -> dict[
     return {name: number for name, number in made.items() if name in there and there[name][2] == str(number)}
 
 
-def _owners(homes: Path) -> dict[str, int]:
+def _owners(homes: Path, *, shared: bool) -> dict[str, int]:
     """To whom the home folders belong, once it is sure that users cannot exchange them.
 
     Raises:
         NotYet: if the shared file system is not there.
         Mistake: if others than root may rename what lies on the way to a home.
     """
-    if not any(host.is_mounted(each) for each in [homes, *homes.parents][:-1]):
+    if shared and not any(host.is_mounted(each) for each in [homes, *homes.parents][:-1]):
         raise host.NotYet(f"{homes} is on no mounted file system: homes would be made on the root disk of this node")
     for each in [homes, *homes.parents]:
         with contextlib.suppress(FileNotFoundError):
@@ -250,7 +317,9 @@ def _owners(homes: Path) -> dict[str, int]:
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(homes):
             if not entry.name.startswith("."):
-                owners[entry.name] = entry.stat(follow_symlinks=False).st_uid
+                owners[entry.name] = _UNSEEN
+                with contextlib.suppress(OSError):
+                    owners[entry.name] = entry.stat(follow_symlinks=False).st_uid
     return owners
 
 
@@ -261,6 +330,8 @@ def _refusal(user: User, ours: Mapping[str, int], owners: Mapping[str, int], hom
         return f"had uid {ours[user.name]} and now has {user.uid}, but files keep the old one; {fix}"
     if user.name in owners:
         owner = owners[user.name]
+        if owner == _UNSEEN:
+            return f"{homes / user.name} cannot be looked at; what is mounted over it? `umount -l {homes / user.name}`"
         return "" if owner == user.uid else f"{homes / user.name} belongs to uid {owner}, not {user.uid}; {fix}"
     others = sorted(name for name, owner in owners.items() if owner == user.uid)
     return f"uid {user.uid} owns {homes / others[0]} of somebody else; {fix}" if others else ""
@@ -281,18 +352,28 @@ def _taken(
                     yield f"{kind} {holder}, not from this file, has number {number}; give {name} a free one"
 
 
-def _leave(name: str, account: Sequence[str] | None) -> Iterator[str]:
-    """Takes an account away; what the user owns stays."""
+def _lock_out(name: str, *, there: bool) -> Iterator[str]:
+    """Keeps somebody out from now on; an account that is not ours loses only our keys."""
     host.remove(KEYS / name)
-    if account:
-        host.run("usermod", "-L", "-e", "1", name)
-        _end_processes(int(account[2]))
-        host.run("userdel", name)
-        yield f"removed {name} (uid {account[2]}) and its processes; its files stay in {account[5]}"
+    if there:
+        for folder in _OF_USERS:
+            with contextlib.suppress(OSError):
+                host.remove(Path(folder, name))
+        host.run("usermod", "-L", "-e", _EXPIRED, name)
+    yield from ()
 
 
-def _end_processes(uid: int, patience: float = 10) -> None:
-    deadline = time.monotonic() + patience
+def _leave(name: str, account: Sequence[str], deadline: float) -> Iterator[str]:
+    """Takes an account away; what the user owns stays."""
+    _end_processes(name, int(account[2]), deadline)
+    host.run("userdel", name)
+    yield f"removed {name} (uid {account[2]}) and its processes; its files stay in {account[5]}"
+
+
+def _end_processes(name: str, uid: int, deadline: float) -> None:
+    """Ends what runs as somebody, also in containers of theirs, which have subordinate numbers."""
+    ranges = [range(uid, uid + 1), *_subordinate(name)]
+    deadline = max(deadline, time.monotonic() + 1)
     alive = [0]
     while alive:
         alive = []
@@ -300,12 +381,20 @@ def _end_processes(uid: int, patience: float = 10) -> None:
             with contextlib.suppress(OSError):
                 status = each.read_text(encoding="utf-8", errors="replace")
                 ids = re.search(r"^Uid:(.*)$", status, re.MULTILINE)
-                if ids and str(uid) in ids.group(1).split() and "\nState:\tZ" not in status:
+                its = [int(number) for number in ids.group(1).split()] if ids and "\nState:\tZ" not in status else []
+                if any(number in numbers for number in its for numbers in ranges):
                     alive.append(int(each.parent.name))
                     os.kill(alive[-1], signal.SIGKILL)
         if alive and time.monotonic() > deadline:
             raise host.Failure(f"processes {alive} do not end, so the account stays, locked; they wait for a disk")
         time.sleep(0.1 if alive else 0)
+
+
+def _subordinate(name: str) -> list[range]:
+    with contextlib.suppress(OSError):
+        lines = re.findall(f"^{re.escape(name)}:([0-9]+):([0-9]+)$", Path("/etc/subuid").read_text(), re.MULTILINE)
+        return [range(max(int(first), _SUBORDINATE), int(first) + int(count)) for first, count in lines]
+    return []
 
 
 def _groups(groups: Mapping[str, int]) -> Iterator[str]:
@@ -331,7 +420,7 @@ def _old_group(name: str) -> Iterator[str]:
 def _account(user: User, home: Path) -> Iterator[str]:
     """Makes or changes an account; it has no password, and keys work all the same."""
     shell = user.shell
-    if not os.access(shell, os.X_OK):
+    if not (Path(shell).is_file() and os.access(shell, os.X_OK)):
         shell = _BASH
         yield f"warning: {user.name}: this image has no {user.shell}; the shell is {shell}"
     wanted = {"-g": user.group, "-d": str(home), "-s": shell, "-G": ",".join(user.groups)}
@@ -341,6 +430,11 @@ def _account(user: User, home: Path) -> Iterator[str]:
         host.run("useradd", "-M", "-N", "-u", str(user.uid), "-p", "*", *given, user.name)
         yield f"added {user.name} (uid {user.uid})"
         return
+    shadow = _local("/etc/shadow").get(user.name)
+    if not shadow or shadow[7] == _EXPIRED:
+        host.run("pwconv")  # a useradd that died leaves half an account; a removal that did, one that is locked
+        host.run("usermod", "-e", "", "-p", "*", user.name)
+        yield f"mended {user.name}"
     if account[3] != groups[user.group][2]:
         _regroup(user.name, groups[user.group][2])
         yield f"changed {user.name}: group {user.group}"
@@ -358,41 +452,48 @@ def _regroup(name: str, gid: str) -> None:
     if libc.lckpwdf():
         raise host.Failure("/etc/passwd stays locked by another program")
     try:
-        text = Path("/etc/passwd").read_text(encoding="utf-8")
+        text = Path("/etc/passwd").read_bytes().decode("utf-8", "surrogateescape")
         line = re.compile(f"^({re.escape(name)}:[^:]*:[^:]*):[^:]*:", re.MULTILINE)
         host.write("/etc/passwd", line.sub(rf"\g<1>:{gid}:", text))
     finally:
         libc.ulckpwdf()
 
 
-def _homes(
-    users: Sequence[User], groups: Mapping[str, int], homes: Path, cluster: str, problems: dict[str, str]
-) -> Iterator[str]:
-    """Makes the homes that are missing, on one node at a time; with keys if the cluster is named."""
-    missing = [user for user in users if user.name not in problems and not os.path.lexists(str(homes / user.name))]
-    if missing:
-        homes.mkdir(parents=True, exist_ok=True)
-        with host.lock(homes, "people"):
-            for user in missing:
-                if not os.path.lexists(str(homes / user.name)):  # no other node made it while this one waited
-                    yield from _each(user.name, _make_home(user, groups[user.group], homes, cluster), problems)
+def _make_home(user: User, gid: int, homes: Path) -> Iterator[str]:
+    """Makes a home in a folder that only root may enter, so that it appears whole or not at all.
 
-
-def _make_home(user: User, gid: int, homes: Path, cluster: str) -> Iterator[str]:
-    """Makes a home under a name that nobody uses, so that it appears whole or not at all."""
-    home, new = homes / user.name, homes / f".{user.name}.new"
-    shutil.rmtree(str(new), ignore_errors=True)  # what a node left that died here
+    Nodes that race each make one; the first to rename it wins. Whose home it is must not reach it before that: root
+    follows what lies in it.
+    """
+    home, half = homes / user.name, ""
     try:
+        homes.mkdir(parents=True, exist_ok=True)
+        if os.path.lexists(str(home)):  # another node was faster
+            return
+        half = tempfile.mkdtemp(dir=str(homes), prefix=_HALF)
+        new = Path(half, "home")
         host.run("cp", "-rT", "/etc/skel", new)
         host.run("chmod", "700", new)
         host.run("chown", "-Rh", f"{user.uid}:{gid}", new)
-        if cluster:
-            yield from _own_keys(user, new, cluster)
         new.rename(home)
-    except host.Failure as failure:
-        shutil.rmtree(str(new), ignore_errors=True)
-        raise host.Failure(f"{home} cannot be made: {failure}") from None
-    yield f"made {home}"
+        yield f"made {home}"
+    except (OSError, host.Failure) as failure:
+        if not os.path.lexists(str(home)):
+            squashed = any(words in str(failure) for words in ("Read-only", "not permitted", "Permission denied"))
+            hint = "; root may not write there: mount it for writing and without root squash" if squashed else ""
+            raise host.Failure(f"{home} cannot be made: {failure}{hint}") from None
+    finally:
+        if half:
+            shutil.rmtree(half, ignore_errors=True)
+
+
+def _sweep(homes: Path) -> None:
+    """Takes away what nodes left that died while they made a home; nobody but root could ever get into it."""
+    for each in homes.glob(f"{_HALF}*"):
+        with contextlib.suppress(OSError):
+            found = each.lstat()
+            if not found.st_uid and not found.st_mode & 0o077 and time.time() - found.st_mtime > _HOUR:
+                shutil.rmtree(str(each), ignore_errors=True)
 
 
 def _between(users: Sequence[User], homes: Path, cluster: str, keyed: dict[str, int]) -> Iterator[str]:
@@ -414,12 +515,14 @@ def _own_keys(user: User, home: Path, cluster: str) -> Generator[str, None, bool
     return True
 
 
-def _logins(users: Sequence[User]) -> Iterator[str]:
+def _logins(users: Sequence[User], problems: dict[str, str]) -> Iterator[str]:
     for user in users:
-        if host.write(KEYS / user.name, "".join(f"{key}\n" for key in user.keys)):
-            yield f"keys of {user.name}: {len(user.keys)}"
-    if users and sshd(Path("/etc/ssh/sshd_config.d/50-hyperpod.conf"), _SSHD):
-        yield f"sshd reads {KEYS}"
+        yield from _each(user.name, _login(user), problems)
+
+
+def _login(user: User) -> Iterator[str]:
+    if host.write(KEYS / user.name, "".join(f"{key}\n" for key in user.keys)):
+        yield f"keys of {user.name}: {len(user.keys)}"
 
 
 def _sudoers(admins: Sequence[str]) -> Iterator[str]:
@@ -438,7 +541,11 @@ def sshd(path: Path, settings: str) -> bool:
     Raises:
         Mistake: if something else in /etc/ssh overrules them.
     """
-    changed = host.write(path, settings)
+    applied = roster.DATA / f"{path.name}.applied"
+    if not path.exists() or path.read_bytes() != settings.encode():
+        host.remove(applied)  # noted after the reload, so that a node that dies in between reloads again
+    host.write(path, settings)
+    changed = not applied.exists()
     try:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # it is not there before the first connection
         whom = "user=nobody,host=localhost,addr=127.0.0.1,laddr=127.0.0.1,lport=22"
@@ -446,6 +553,7 @@ def sshd(path: Path, settings: str) -> bool:
         if changed:
             unit = host.first(["/lib/systemd/system/ssh.service", "/usr/lib/systemd/system/sshd.service"])
             host.run("systemctl", "try-reload-or-restart", unit.name if unit else "sshd.service")
+            host.write(applied, "", 0o600)
     except host.Failure:
         if changed:
             host.remove(path)

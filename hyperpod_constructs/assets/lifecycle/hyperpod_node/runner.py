@@ -24,7 +24,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Iterator, TextIO
 
 from hyperpod_node import host
 
@@ -34,7 +34,10 @@ LOG = Path("/var/log/hyperpod/steps.log")
 LOCKS = Path("/run/hyperpod")
 RESOURCES = Path("/opt/ml/config/resource_config.json")
 _NAME = re.compile(r"[A-Za-z0-9-]+")
-_USAGE = 2
+_FIND_HOME = (  # a run may have died between the two renames of an installation
+    f"[ -d {HOME} ] || {{ mkdir -p {LOCKS}; flock {LOCKS}/.install.lock"
+    f" sh -c '[ -d {HOME} ] || mv {HOME}.old {HOME}'; }}\n"
+)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -52,10 +55,11 @@ def main(argv: list[str] | None = None) -> int:
         steps = _chosen(inputs, group, given.steps)
         if given.boot:
             steps = [step for step in steps if step.get("at_boot")]
+        first = bool(given.group) and not given.steps
+        return _run_all(here, inputs, group, steps, install=first, named=bool(given.steps))
     except host.Failure as failure:
         _tell(f"event=refused code={failure.code} message={_quoted(str(failure))}")
         return failure.code
-    return _run_all(here, inputs, group, steps, install=bool(given.group) and not given.steps, named=bool(given.steps))
 
 
 def _install(group: str) -> Path:
@@ -70,6 +74,8 @@ def _install(group: str) -> Path:
             if source == HOME:
                 host.write(HOME / "group", f"{group}\n")
                 return HOME
+            if old.exists() and not HOME.exists():
+                old.rename(HOME)  # a run died between the two renames below
             for folder in (new, old):
                 shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(source, new, ignore=shutil.ignore_patterns("__pycache__"))
@@ -169,7 +175,7 @@ def _run_step(here: Path, step: dict[str, Any], environment: dict[str, str]) -> 
             _tell(f"step={name} event=start attempt={attempt}/{attempts} timeout={timeout:.0f}s")
             began = time.monotonic()
             try:
-                code, last = _attempt(_command(here, step), {**environment, host.STEP: name}, timeout, name)
+                code, last = _attempt(_command(here, step), {**environment, host.STEP: name}, timeout, name, only_one)
             except host.Failure as failure:
                 code, last = failure.code, str(failure)
             spent = time.monotonic() - began
@@ -182,9 +188,20 @@ def _run_step(here: Path, step: dict[str, Any], environment: dict[str, str]) -> 
     return code
 
 
-def _lock(name: str) -> TextIO:
-    LOCKS.mkdir(parents=True, exist_ok=True)
-    return (LOCKS / f"{name}.lock").open("w", encoding="utf-8")
+@contextlib.contextmanager
+def _lock(name: str) -> Iterator[TextIO]:
+    """What only one run on this node holds at a time, as soon as `_locked` says so."""
+    try:
+        LOCKS.mkdir(parents=True, exist_ok=True)
+        file = (LOCKS / f"{name}.lock").open("w", encoding="utf-8")
+    except OSError as error:
+        whose = ": run it as root" if os.geteuid() else ""
+        raise host.Failure(f"{LOCKS}/{name}.lock cannot be written: {error.strerror}{whose}") from error
+    with file:
+        try:
+            yield file
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # also from what a step has left behind, which may have the file open
 
 
 def _locked(file: TextIO, patience: float) -> bool:
@@ -218,7 +235,9 @@ def _command(here: Path, step: dict[str, Any]) -> list[str]:
     return [str(path)]
 
 
-def _attempt(command: list[str], environment: dict[str, str], timeout: float, name: str) -> tuple[int, str]:
+def _attempt(
+    command: list[str], environment: dict[str, str], timeout: float, name: str, held: TextIO
+) -> tuple[int, str]:
     """Runs a step once; returns its code and the last line that it wrote."""
     try:
         process = subprocess.Popen(
@@ -230,6 +249,7 @@ def _attempt(command: list[str], environment: dict[str, str], timeout: float, na
             encoding="utf-8",
             errors="replace",
             start_new_session=True,
+            pass_fds=[held.fileno()],  # if we are killed, the step goes on, and nobody runs it beside itself
             cwd=environment["PYTHONPATH"],  # root's own: Python looks for modules in the folder where it starts
         )
     except OSError as error:
@@ -250,9 +270,10 @@ def _attempt(command: list[str], environment: dict[str, str], timeout: float, na
     except subprocess.TimeoutExpired:
         code = host.TIMED_OUT
         last[0] = f"not done within {timeout:.0f} s" + (f"; its last line was: {last[0]}" if last[0] else "")
-    # What it started and left behind goes with it, so that nothing holds the pipe or the lock.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    finally:
+        # What it started and left behind goes with it, so that nothing holds the pipe; it itself when we are stopped.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)  # no longer: what hangs in a dead file system cannot even be killed
     reader.join(5)
@@ -264,7 +285,7 @@ def _keep_running(steps: list[dict[str, Any]]) -> None:
     try:
         host.write(
             "/usr/local/sbin/hyperpod-node",
-            f"#!/bin/sh\ncd {HOME} || exit\nexport PYTHONPATH={HOME} PYTHONDONTWRITEBYTECODE=1\n"
+            f"#!/bin/sh\n{_FIND_HOME}cd {HOME} || exit\nexport PYTHONPATH={HOME} PYTHONDONTWRITEBYTECODE=1\n"
             'exec /usr/bin/python3 -m hyperpod_node.runner "$@"\n',
             0o755,
         )
@@ -275,7 +296,7 @@ def _keep_running(steps: list[dict[str, Any]]) -> None:
             if step.get("every"):
                 every = int(step["every"])  # and a fifth of it by chance, so that not all nodes ask at once
                 host.service(
-                    f"hyperpod-{step['name']}",
+                    f"hyperpod-step-{step['name']}",  # so that no script of a user's has the name of another unit
                     _unit(f"step {step['name']}", step["name"]),
                     f"[Unit]\nDescription=HyperPod step {step['name']}\n\n"
                     f"[Timer]\nOnActiveSec={every}\nOnUnitInactiveSec={every}\nRandomizedDelaySec={every // 5}\n"
@@ -317,4 +338,6 @@ def _write(line: str) -> None:
 
 
 if __name__ == "__main__":
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, lambda number, _: sys.exit(128 + number))  # and so through `finally`
     sys.exit(main())

@@ -14,7 +14,7 @@ from typing import Any
 
 from hyperpod_node import host, roster
 
-NAME = "hyperpod-spares"
+NAME, FLAGS = "hyperpod-spares", ("OVERLAP", "IGNORE_JOBS")
 _BUSY = {"ALLOCATED", "MIXED", "COMPLETING"}
 _WORKS = {"IDLE", "ALLOCATED", "MIXED"}
 _BROKEN = re.compile("BLOCKED|DRAIN|FAIL|INVALID|MAINT|NOT_RESPONDING|NO_RESPOND|POWER|REBOOT")
@@ -59,12 +59,39 @@ def _node(line: str) -> Node:
     return Node(_value(line, "NodeName"), partitions, base != "UNKNOWN", works, busy, _value(line, "SlurmdStartTime"))
 
 
-def read_reservations(text: str) -> dict[str, tuple[str, frozenset[str]]]:
-    """Hostlist and flags of the reservations that `scontrol -o show reservations` lists as active."""
-    lines = [line for line in text.splitlines() if _value(line, "State") == "ACTIVE"]
+@dataclass(frozen=True)
+class Reservation:
+    """A reservation as Slurm sees it.
+
+    Attributes:
+        nodes: Its hostlist.
+        users: Who may use it.
+        flags: Its flags.
+        active: Whether it holds its nodes now: one whose time has not come, or never will, does not.
+    """
+
+    nodes: str
+    users: str
+    flags: frozenset[str]
+    active: bool
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is as this step makes it; somebody may have made or changed one of that name."""
+        return self.active and self.users == "root" and self.flags.issuperset(FLAGS)
+
+
+def read_reservations(text: str) -> dict[str, Reservation]:
+    """The reservations that `scontrol -o show reservations` lists."""
     return {
-        _value(line, "ReservationName"): (_value(line, "Nodes"), frozenset(_value(line, "Flags").split(",")))
-        for line in lines
+        _value(line, "ReservationName"): Reservation(
+            _value(line, "Nodes"),
+            _value(line, "Users"),
+            frozenset(_value(line, "Flags").split(",")),
+            _value(line, "State") == "ACTIVE",
+        )
+        for line in text.splitlines()
+        if line.startswith("ReservationName=")
     }
 
 
@@ -133,18 +160,18 @@ def work(step: host.Step) -> None:
     wanted, away = _wanted(step)
     nodes = read_nodes(host.slurm("scontrol", "-o", "show", "nodes"))
     reserved = read_reservations(host.slurm("scontrol", "-o", "show", "reservations"))
-    new = NAME not in reserved
-    held = frozenset(host.hostnames(reserved.pop(NAME, ("", frozenset()))[0]))
+    mine = reserved.pop(NAME, None)
+    held = frozenset(host.hostnames(mine.nodes) if mine else ())
     taken: set[str] = set()
     contested: set[str] = set()
-    for expression, flags in reserved.values():
-        theirs = host.hostnames(expression)
+    for other in reserved.values():
+        theirs = host.hostnames(other.nodes) if other.active else []
         taken.update(theirs)
-        if not flags.intersection(("MAINT", "OVERLAP")):
+        if not other.flags.intersection(("MAINT", "OVERLAP")):
             contested.update(theirs)  # their own jobs cannot run where ours holds as well
     goal = decide(wanted, nodes, held.difference(contested), frozenset(taken))
-    if goal != held or not (new or goal):
-        _hold(goal, new=new)
+    if goal != held or (mine and not (goal and mine.ours)):
+        _hold(goal, mine)
         host.say(f"held: {', '.join(sorted(goal)) or 'none'}; before: {', '.join(sorted(held)) or 'none'}")
     partitions = {each for node in nodes for each in node.partitions}
     missing = sorted(name for name, (_, spares) in wanted.items() if spares and name not in partitions)
@@ -157,7 +184,7 @@ def work(step: host.Step) -> None:
         raise host.NotYet(f"held as the last good roster says: {away}")
 
 
-def _hold(goal: frozenset[str], *, new: bool) -> None:
+def _hold(goal: frozenset[str], mine: Reservation | None) -> None:
     """Makes, changes in place or takes away the reservation."""
     nodes = f"Nodes={','.join(sorted(goal))}"
     if not goal:
@@ -169,11 +196,23 @@ def _hold(goal: frozenset[str], *, new: bool) -> None:
             raise host.NotYet(
                 f"jobs need the spares, and root runs a job on one: squeue --reservation={NAME}, scancel"
             ) from None
-    elif new:
-        rules = ("Users=root", "StartTime=now", "Duration=infinite", "Flags=OVERLAP,IGNORE_JOBS")
+    elif not mine:
+        rules = ("Users=root", "StartTime=now", "Duration=infinite", f"Flags={','.join(FLAGS)}")
         host.slurm("scontrol", "create", "reservation", f"ReservationName={NAME}", *rules, nodes)
     else:
-        host.slurm("scontrol", "update", "reservation", f"ReservationName={NAME}", nodes)
+        change = [] if mine.ours else ["Users=root", f"Flags+={','.join(FLAGS)}"]
+        change += [] if mine.active else ["StartTime=now", "Duration=infinite"]
+        try:
+            host.slurm("scontrol", "update", "reservation", f"ReservationName={NAME}", *change, nodes)
+        except host.NotYet:
+            raise
+        except host.Failure as failure:
+            if mine.ours:
+                raise
+            raise host.Mistake(
+                f"reservation {NAME} is not as this step makes it and cannot be put right; `scontrol delete "
+                f"ReservationName={NAME}` lets the next run make it: {failure}"
+            ) from None
 
 
 if __name__ == "__main__":

@@ -64,6 +64,10 @@ esac
 if [[ -n $scratch ]] && mountpoint -q "$scratch"; then
   [[ -e $scratch/jobs ]] || mkdir -m 711 "$scratch/jobs"
   if cd -P "$scratch/jobs" && [[ $(stat -c %u:%a .) == 0:711 && $(pwd -P) == "$scratch/jobs" ]]; then
+    # Numbers begin again when a controller is lost: what an older job of somebody else's has left is not this job's.
+    if [[ -e $SLURM_JOB_ID && $(stat -c %u "$SLURM_JOB_ID") != "$SLURM_JOB_UID" ]]; then
+      mv -T "$SLURM_JOB_ID" ".gone-$SLURM_JOB_ID-$$"
+    fi
     [[ -d $SLURM_JOB_ID ]] || mkdir -m 700 "$SLURM_JOB_ID"
     chown "$SLURM_JOB_UID" "$SLURM_JOB_ID"
   else
