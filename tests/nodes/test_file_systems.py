@@ -147,7 +147,12 @@ def test_nothing_that_a_user_puts_in_its_way_stops_the_probe(tmp_path: Path, suf
 def test_no_two_runs_of_the_probe_use_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names: list[str] = []
     rename = Path.rename
-    monkeypatch.setattr(Path, "rename", lambda old, new: [names.extend([old.name, new.name]), rename(old, new)][1])
+
+    def noted(old: Path, new: Path) -> Path:
+        names.extend([old.name, new.name])
+        return rename(old, new)
+
+    monkeypatch.setattr(Path, "rename", noted)
     for _ in range(3):
         file_systems.probe(tmp_path, 4096)
     assert len(set(names)) == 6
