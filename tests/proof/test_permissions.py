@@ -45,7 +45,6 @@ SURPLUS: Final = {
     "update": "the next deploy may change, tag or untag what this one did not",
     "delete": "what holds data and its network outlive a destroy, but a create that fails is deleted again",
     "file system": "the registry has no handlers of file systems, so the policy has all that FSx's console role has",
-    "template": "the stack's parameter BootstrapVersion is read from Systems Manager",
 }
 """Why the policy allows what was not exercised."""
 
@@ -130,8 +129,6 @@ def test_everything_that_is_allowed_and_was_not_exercised_has_a_reason(
 def _reasons(action: str, handlers: Mapping[str, Mapping[str, set[str]]]) -> set[str]:
     """Which of `SURPLUS` explain an action."""
     found = {name for of_type in handlers.values() for name, actions in of_type.items() if action in actions}
-    if not found and action == "ssm:GetParameters":
-        return {"template"}
     return found or ({"file system"} if action in OF_FILE_SYSTEMS else set())
 
 
