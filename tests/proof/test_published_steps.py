@@ -25,9 +25,7 @@ GROUPS = (
     hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=2, spares=1, partition="train"),
 )
 # Rules of iptables would be this machine's own: nodes that meet on loopback have its network.
-STEPS = [
-    step for step in hp.steps.defaults(people=True, teams=True, homes="/home") if step.title != "metadata-service"
-]
+STEPS = [step for step in hp.steps.defaults(people=True, teams=True, homes="/home") if step.title != "metadata-service"]
 ADA, BOB = hp.User(name="ada", uid=3001), hp.User(name="bob", uid=3002)
 
 
