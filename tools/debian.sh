@@ -8,7 +8,7 @@ util-linux iproute2"
 POLICY=/usr/sbin/policy-rc.d
 
 without() {
-  echo "make proof: $1; what needs played nodes or a real Slurm is skipped" >&2
+  echo "make proof: $1; what needs played nodes or a real Slurm cannot run, and the proof fails" >&2
   exit 0
 }
 

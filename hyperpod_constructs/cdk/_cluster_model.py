@@ -98,7 +98,7 @@ def cluster_model(
     return model.Cluster(
         path=path,
         name=name,
-        groups=tuple(replace(group, lifecycle=scripts_of(lifecycle, group).model(group, context)) for group in seen),
+        groups=tuple(replace(group, lifecycle=scripts[str(group.name)].model(group, context)) for group in seen),
         orchestrator=slurm,
         has_teams=bool(governance and governance.teams),
         provisioning="Continuous",
@@ -173,11 +173,11 @@ def _check_come(
             without.append(str(group.name))
         elif any(one.objects for one in ours):
             raise InvalidValue(
-                f"{what} have no effect beside uri= of hp.steps.{step.__name__}", "give one of them, and not both"
+                f"{what}= has no effect beside uri= of hp.steps.{step.__name__}", "give one of them, and not both"
             )
     if without:
         raise InvalidValue(
-            f"{what} have no effect on {', '.join(without)}: no step brings them to its nodes",
+            f"{what}= has no effect on {', '.join(without)}: no step brings them to its nodes",
             f"add hp.steps.{step.__name__}() to lifecycle=hp.LifecycleScripts.steps([...]) of these groups",
         )
 

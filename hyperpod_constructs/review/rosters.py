@@ -9,14 +9,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from hyperpod_constructs.model import roster
 from hyperpod_constructs.review.comparison import Comparison
+from hyperpod_constructs.review.data import is_roster
 from hyperpod_constructs.review.scripts import files
 from hyperpod_constructs.review.wording import whole
-
-_PARAMETER: Final = "AWS::SSM::Parameter"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +56,9 @@ def of(comparison: Comparison) -> tuple[RosterEdit, ...]:
     return tuple(
         _edit(pair.either.path, _read(whole(each.before), old), _read(whole(each.after), new))
         for pair in comparison.pairs
-        if pair.either.type == _PARAMETER
+        if is_roster(pair.either)
         for each in pair.differences
         if each.path == "Value" and each.before is not None and each.after is not None
-        if whole(each.after).endswith(f"/{roster.FILE}")
     )
 
 

@@ -116,5 +116,6 @@ def teams_outlive_the_controller(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=cluster.path,
                 message="teams share the cluster, whose accounting database is on the controller",
-                fix="give it a database outside: slurm=hp.Slurm(accounting=hp.AccountingDatabase(...).database)",
+                fix="give it a database outside: accounting=True of hp.SlurmTraining, or for hp.Cluster "
+                "slurm=hp.Slurm(accounting=hp.AccountingDatabase(...).database)",
             )

@@ -115,7 +115,7 @@ class TestPeople:
         assert named == set(published(one[1]))
 
     def test_that_no_step_brings_to_the_nodes_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(hp.InvalidValue, match=r"people have no effect on controller, p5.*hp\.steps\.People\(\)"):
+        with pytest.raises(hp.InvalidValue, match=r"people= has no effect on controller, p5.*hp\.steps\.People\(\)"):
             synthesized(tmp_path, people=hp.People(users=[ADA]), lifecycle=hp.LifecycleScripts.ami_only())
 
     def test_a_member_of_a_team_who_is_nobody_is_refused(self, tmp_path: Path) -> None:
@@ -124,12 +124,12 @@ class TestPeople:
             synthesized(tmp_path, people=hp.People(users=[ADA, BOB]), governance=teams)
 
     def test_on_some_nodes_only_are_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(hp.InvalidValue, match="people have no effect on p5"):
+        with pytest.raises(hp.InvalidValue, match="people= has no effect on p5"):
             synthesized(tmp_path, people=hp.People(users=[ADA]), lifecycle={"controller": STEPS})
 
     def test_beside_a_file_that_somebody_else_keeps_are_refused(self, tmp_path: Path) -> None:
         steps = hp.LifecycleScripts.steps([hp.steps.People(homes="/home", uri="s3://people/all.json")])
-        with pytest.raises(hp.InvalidValue, match="people have no effect beside uri="):
+        with pytest.raises(hp.InvalidValue, match="people= has no effect beside uri="):
             synthesized(tmp_path, people=hp.People(users=[ADA]), lifecycle=steps)
 
     def test_that_the_deploy_decides_are_refused(self, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ class TestTeams:
     def test_that_no_step_makes_accounts_of_are_refused(self, tmp_path: Path) -> None:
         steps = hp.LifecycleScripts.steps(hp.steps.defaults())
         with pytest.raises(
-            hp.InvalidValue, match=r"governance have no effect on controller.*hp\.steps\.Accounting\(\)"
+            hp.InvalidValue, match=r"governance= has no effect on controller.*hp\.steps\.Accounting\(\)"
         ):
             synthesized(tmp_path, governance=vision(), lifecycle=steps)
 

@@ -1,4 +1,4 @@
-"""The table of faults that `make proof` prints at its end."""
+"""The table of faults that `make proof` prints at its end; and a proof of which a part was skipped has failed."""
 
 from __future__ import annotations
 
@@ -45,6 +45,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         width = max(len(fault) for fault, _, _ in rows)
         for fault, seen, seconds in sorted(rows):
             terminalreporter.write_line(f"{fault:<{width}}  {seconds:5.1f} s  {seen}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What needs root, namespaces or Slurm is the proof: without it the run is not green."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:  # an xdist worker's counts are its controller's
+        return
+    skipped = len(reporter.stats.get("skipped", ()))
+    if skipped and session.exitstatus == pytest.ExitCode.OK and not hasattr(session.config, "workerinput"):
+        reporter.write_line(f"{skipped} proofs did not run, see the reasons: this run has failed", red=True)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

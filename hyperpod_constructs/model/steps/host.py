@@ -27,8 +27,8 @@ _AFTER_THE_WAIT = 120
 class FileSystems(Step):
     """Waits for the mounts of the cluster, tries them and tunes the Lustre client.
 
-    A node whose file system is missing, another one or hangs is given up, with what to look at in the message; one that
-    is full or read-only is warned of, because another node would not help. Where a file system has EFA, counters prove
+    It fails where a file system is missing, another one or hangs, with what to look at in the message; one that is full
+    or read-only is warned of, because another node would not help. Where a file system has EFA, counters prove
     that traffic takes it.
 
     Attributes:

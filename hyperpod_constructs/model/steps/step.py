@@ -48,13 +48,15 @@ class Context:
 class Step:
     """What all steps have.
 
+    Source: awslabs/awsome-distributed-ai, observability for Slurm (OnInitComplete), read on 2026-11-30: `required`.
+
     Attributes:
         groups: Names of the groups on whose nodes the step runs. Defaults to all that have a role for it.
         timeout_seconds: After this long the step and all that it started are killed, 1 to 3600 s.
         retries: How often it is tried again after a failure, 0 to 20; the pause doubles each time, beginning with 5 s.
         key_arns: Customer keys of what it reads (objects, secrets), which nodes are then allowed to decrypt with.
-        required: Whether a node on which it fails is given up: HyperPod then replaces it, and a cluster that is being
-            created with it fails. Other steps that fail are reported and the node goes on.
+        required: Whether the start script fails with it. AWS says that a cluster that is being created then fails; what
+            becomes of a later node is not documented. Other steps that fail are reported and the node goes on.
     """
 
     groups: Sequence[str] | None = None

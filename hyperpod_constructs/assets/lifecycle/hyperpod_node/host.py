@@ -55,7 +55,7 @@ class Step:
         inputs: What it was given.
         cluster: Name of the cluster.
         group: Instance group of this node.
-        groups: What steps may know of every group: `role`, `partition`, `count`, `spares`, `accelerators`, ...
+        groups: What stays of every group while nodes run: `role`, `partition`, `type`, `accelerators`, ...
     """
 
     name: str

@@ -58,8 +58,8 @@ def work(step: host.Step) -> None:
     reserved = spares.read_reservations(host.slurm("scontrol", "-o", "show", "reservations"))
     ours = reserved.get(spares.NAME)
     held = frozenset(host.hostnames(ours.nodes) if ours and ours.active else ())
-    compute = {name: group for name, group in step.groups.items() if group["role"] == "compute"}
-    data = metrics(step.cluster, sorted(spares.pools(compute)), nodes, held)
+    partitions = {group.get("partition") or name for name, group in step.groups.items() if group["role"] == "compute"}
+    data = metrics(step.cluster, sorted(partitions), nodes, held)
     host.aws("cloudwatch", "put-metric-data", "--namespace", NAMESPACE, "--metric-data", json.dumps(data))
 
 

@@ -33,7 +33,6 @@ HOME = Path("/opt/hyperpod")
 LOG = Path("/var/log/hyperpod/steps.log")
 LOCKS = Path("/run/hyperpod")
 RESOURCES = Path("/opt/ml/config/resource_config.json")
-_NAME = re.compile(r"[A-Za-z0-9-]+")
 _FIND_HOME = (  # a run may have died between the two renames of an installation
     f"[ -d {HOME} ] || {{ mkdir -p {LOCKS}; flock {LOCKS}/.install.lock"
     f" sh -c '[ -d {HOME} ] || mv {HOME}.old {HOME}'; }}\n"
