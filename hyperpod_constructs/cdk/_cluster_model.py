@@ -98,7 +98,7 @@ def cluster_model(
     return model.Cluster(
         path=path,
         name=name,
-        groups=tuple(replace(group, lifecycle=scripts[str(group.name)].model(group, context)) for group in seen),
+        groups=_with_scripts(seen, scripts, context),
         orchestrator=slurm,
         has_teams=bool(governance and governance.teams),
         provisioning="Continuous",
@@ -108,6 +108,16 @@ def cluster_model(
         account=account,
         region=region,
     )
+
+
+def _with_scripts(
+    groups: Iterable[InstanceGroup], scripts: Mapping[str, LifecycleScripts], context: Context
+) -> tuple[InstanceGroup, ...]:
+    """The groups with their scripts; files that groups share are read once."""
+    distinct = {id(each): each for each in scripts.values()}
+    files = {key: each.seen(context) for key, each in distinct.items()}
+    named = ((group, scripts[str(group.name)]) for group in groups)
+    return tuple(replace(group, lifecycle=each.model(group, files[id(each)])) for group, each in named)
 
 
 def step_context(

@@ -23,7 +23,7 @@ from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import steps as model_steps
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.capacity import InstanceGroup
-from hyperpod_constructs.model.lifecycle import Lifecycle, script_file
+from hyperpod_constructs.model.lifecycle import Lifecycle, ScriptFile, script_file
 from hyperpod_constructs.model.steps import Context, Step
 from hyperpod_constructs.planning import node_files
 from hyperpod_constructs.tokens import UNKNOWN, is_placeholder
@@ -161,19 +161,34 @@ class LifecycleScripts:
             return node_files.published(self.ours, context)
         return None if self.directory is None else _read(self.directory)
 
-    def model(self, group: InstanceGroup, context: Context) -> Lifecycle | None:
-        """The scripts of a group as the rules see them, before they are published."""
+    def seen(self, context: Context) -> tuple[ScriptFile, ...] | None:
+        """The files as the rules see them, before they are published: scripts too that lie in the archive.
+
+        Args:
+            context: The cluster.
+        """
         files = self.read(context)
+        if files is None:
+            return None
+        if self.ours is not None:
+            files = sorted([*files, *node_files.own(self.ours).items()])
+        return tuple(script_file(name, content) for name, content in files)
+
+    def model(self, group: InstanceGroup, files: tuple[ScriptFile, ...] | None) -> Lifecycle | None:
+        """The scripts of a group as the rules see them.
+
+        Args:
+            group: The group.
+            files: What `seen` says of the files.
+        """
         if files is None and self.uri is None:
             return None
-        if files is not None and self.ours is not None:
-            files = sorted([*files, *node_files.own(self.ours).items()])  # scripts are looked at, in the archive or not
         on_create, on_init_complete = self.called_on(str(group.name))
         return Lifecycle(
             source_uri=self.uri or UNKNOWN,
             on_create=on_create,
             on_init_complete=on_init_complete,
-            files=None if files is None else tuple(script_file(name, content) for name, content in files),
+            files=files,
             # Scripts of the user's by their files: one may be named as a step of ours.
             steps=None
             if self.ours is None
