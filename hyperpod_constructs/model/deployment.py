@@ -14,6 +14,8 @@ from hyperpod_constructs.model.budget import (
     Topic,
 )
 from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.control_plane import Kubernetes
+from hyperpod_constructs.model.governance import Quota, SchedulerPolicy
 from hyperpod_constructs.model.identity import Key, Role, Secret
 from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
 from hyperpod_constructs.model.lifecycle import Bucket, Upload
@@ -52,6 +54,7 @@ class Cluster:
         autoscaling: Nodes that come and go with the pods; EKS only.
         tiered_storage: Checkpoints in the memory of nodes; EKS only.
         has_teams: Whether teams share it, each with an account of its own.
+        chart_elsewhere: Whether somebody else installs the chart that nodes of an EKS cluster need.
         conditional: Whether a condition that nobody can decide yet says whether it is made at all.
         requested: Whether it comes from a CreateCluster request: the API takes more than CloudFormation.
     """
@@ -74,6 +77,7 @@ class Cluster:
     autoscaling: AutoScaling | Unknown | None = None
     tiered_storage: TieredStorage | Unknown | None = None
     has_teams: bool = False
+    chart_elsewhere: bool = False
     conditional: bool = False
     requested: bool = False
 
@@ -201,6 +205,9 @@ class Deployment:
     subnets: tuple[Subnet, ...] = ()
     security_groups: tuple[SecurityGroup, ...] = ()
     routing: Routing = field(default_factory=Routing)
+    kubernetes: Kubernetes = field(default_factory=Kubernetes)
+    scheduler_policies: tuple[SchedulerPolicy, ...] = ()
+    quotas: tuple[Quota, ...] = ()
     roles: tuple[Role, ...] = ()
     keys: tuple[Key, ...] = ()
     secrets: tuple[Secret, ...] = ()
@@ -246,6 +253,10 @@ class Deployment:
         for cluster in self.clusters:
             for group in cluster.groups:
                 yield cluster, group, cluster.path_of(group)
+
+    def cluster(self, path: str | Unknown | None) -> Cluster | None:
+        """The HyperPod cluster of this path, if the deployment makes it."""
+        return next((cluster for cluster in self.clusters if cluster.path == path), None)
 
     def subnet(self, path: str | Unknown) -> Subnet | None:
         """The subnet of this path, if the deployment knows it."""
@@ -309,6 +320,9 @@ class Deployment:
             subnets=self.subnets + other.subnets,
             security_groups=self.security_groups + other.security_groups,
             routing=self.routing.merged(other.routing),
+            kubernetes=self.kubernetes.merged(other.kubernetes),
+            scheduler_policies=self.scheduler_policies + other.scheduler_policies,
+            quotas=self.quotas + other.quotas,
             roles=self.roles + other.roles,
             keys=self.keys + other.keys,
             secrets=self.secrets + other.secrets,

@@ -10,6 +10,7 @@ from typing import Final
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.checks import check_whole, make_tuples
+from hyperpod_constructs.tokens import Unknown
 
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 _LONGEST: Final = 40
@@ -120,3 +121,86 @@ class TaskGovernance:
                     f"team {team.name!r} has priority class {', '.join(missing)}, which is not there",
                     f"use one of {', '.join(self.priorities) or 'none'}, or add it to priorities",
                 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerPolicy:
+    """A ClusterSchedulerConfig: what goes before what on a cluster that EKS schedules.
+
+    Attributes:
+        path: Construct path.
+        cluster: Path or ARN of the HyperPod cluster.
+        name: Its name; cannot be changed later.
+        priorities: Weights by name of the priority class.
+        fair_share: `Enabled`, which is what the service takes where it is left out, or `Disabled`.
+        idle_sharing: `Enabled` or `Disabled`.
+        after: Paths of what CloudFormation creates before it.
+
+    Source: AWS::SageMaker::ClusterSchedulerConfig schema (2026-10-20).
+    """
+
+    path: str
+    cluster: str | Unknown
+    name: str | Unknown | None = None
+    priorities: Mapping[str, int | Unknown] | Unknown = field(default_factory=dict)
+    fair_share: str | Unknown | None = None
+    idle_sharing: str | Unknown | None = None
+    after: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaShare:
+    """What a quota holds of one instance type.
+
+    Attributes:
+        instance_type: For example `ml.p5.48xlarge`.
+        count: Instances.
+        accelerators: Accelerators.
+        vcpus: Virtual processors.
+        memory_gib: Memory.
+        partition: Kind of MIG partition.
+    """
+
+    instance_type: str | Unknown
+    count: int | Unknown | None = None
+    accelerators: int | Unknown | None = None
+    vcpus: float | Unknown | None = None
+    memory_gib: float | Unknown | None = None
+    partition: str | Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """A ComputeQuota: what a team of a cluster that EKS schedules may use.
+
+    Attributes:
+        path: Construct path.
+        cluster: Path or ARN of the HyperPod cluster.
+        team: Name of the team; cannot be changed later.
+        name: Name of the quota; cannot be changed later.
+        shares: What it holds, by instance type.
+        weight: Fair share, 0 to 100.
+        sharing: `Lend`, `DontLend` or `LendAndBorrow`, which is what the service takes where it is left out.
+        borrow_limit: How much the team may borrow, in percent of its own; 50 where it is left out.
+        preempts: `LowerPriority`, which is what the service takes where it is left out, or `Never`.
+        active: `Enabled`, which is what the service takes where it is left out, or `Disabled`.
+        has_members: Whether anybody is given access to the team, as far as its author says.
+        certain: Whether it is certain that the template makes it.
+        after: Paths of what CloudFormation creates before it.
+
+    Source: AWS::SageMaker::ComputeQuota schema (2026-10-20).
+    """
+
+    path: str
+    cluster: str | Unknown
+    team: str | Unknown
+    name: str | Unknown | None = None
+    shares: tuple[QuotaShare | Unknown, ...] | Unknown = ()
+    weight: int | Unknown | None = None
+    sharing: str | Unknown | None = None
+    borrow_limit: int | Unknown | None = None
+    preempts: str | Unknown | None = None
+    active: str | Unknown | None = None
+    has_members: bool | Unknown | None = None
+    certain: bool = True
+    after: frozenset[str] = frozenset()

@@ -7,6 +7,7 @@ systems too:
     "hyperpod:intent": {
       "provisioning": "all-or-nothing",         Slurm only; sets every MinInstanceCount to the InstanceCount
       "has_teams": true,                        they share the cluster
+      "chart_elsewhere": true,                  EKS only; somebody else installs the chart that nodes need
       "groups": {
         "p5": {                                 by name of the group
           "spares": 2,                          InstanceCount is the count and these
@@ -28,7 +29,8 @@ systems too:
       }
     }
 
-A bucket for data says `{"hyperpod:intent": {"holds_data": true}}`.
+A bucket for data says `{"hyperpod:intent": {"holds_data": true}}`, and a quota with `has_members` whether anybody may
+submit jobs as its team.
 
 Every key may be left out. The keys are those of the model; nothing here changes what is deployed.
 """
@@ -78,6 +80,7 @@ def encode(cluster: Cluster, *, subnets: Iterable[Subnet] = ()) -> dict[str, Any
         {
             "provisioning": _ALL_OR_NOTHING if all_or_nothing else None,
             "has_teams": cluster.has_teams or None,
+            "chart_elsewhere": cluster.chart_elsewhere or None,
             "groups": _filled(dict(sorted(groups.items()))),
             **encode_subnets(subnets),
         }
@@ -97,7 +100,7 @@ def apply(cluster: Cluster, intent: Node) -> Cluster:
         cluster: As read from the properties: counts include spares.
         intent: What stands under `KEY`. What is malformed is reported and left out.
     """
-    _check_keys(intent, ("provisioning", "has_teams", "groups", "subnets"))
+    _check_keys(intent, ("provisioning", "has_teams", "chart_elsewhere", "groups", "subnets"))
     groups = intent["groups"]
     names = [group.name for group in cluster.groups]
     if UNKNOWN not in names:
@@ -109,7 +112,12 @@ def apply(cluster: Cluster, intent: Node) -> Cluster:
         _apply_group(group, groups[group.name], all_or_nothing=all_or_nothing) if isinstance(group.name, str) else group
         for group in cluster.groups
     ]
-    return replace(cluster, groups=tuple(applied), has_teams=intent["has_teams"].flag() is True)
+    return replace(
+        cluster,
+        groups=tuple(applied),
+        has_teams=intent["has_teams"].flag() is True,
+        chart_elsewhere=intent["chart_elsewhere"].flag() is True,
+    )
 
 
 def subnets(intent: Node) -> tuple[Subnet, ...]:

@@ -1,4 +1,4 @@
-"""What lies between nodes and everything else: VPCs, route tables, gateways, endpoints and the EKS control plane."""
+"""What lies between nodes and everything else: VPCs, route tables, gateways and endpoints."""
 
 from __future__ import annotations
 
@@ -187,28 +187,6 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControlPlane:
-    """An EKS cluster as far as its network goes.
-
-    Attributes:
-        path: Construct path.
-        subnets: Paths or ids of the subnets of its own interfaces.
-        security_groups: Paths or ids of the further groups of those interfaces.
-        complete: Whether nothing that nobody can read may add to it.
-    """
-
-    path: str
-    subnets: tuple[str | Unknown, ...] | Unknown = ()
-    security_groups: tuple[str | Unknown, ...] | Unknown = ()
-    complete: bool = True
-
-    @property
-    def own_group(self) -> str:
-        """Path of the security group that EKS makes for it."""
-        return f"{self.path}.ClusterSecurityGroupId"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
     """All of these in one deployment.
 
@@ -226,7 +204,6 @@ class Routing:
     addresses: tuple[ElasticAddress, ...] = ()
     nat_gateways: tuple[NatGateway, ...] = ()
     endpoints: tuple[Endpoint, ...] = ()
-    control_planes: tuple[ControlPlane, ...] = ()
     undecided: tuple[str, ...] = ()
 
     @property

@@ -9,11 +9,12 @@ from typing import Final
 
 from hyperpod_constructs.catalog import zones
 from hyperpod_constructs.findings import Severity
-from hyperpod_constructs.model.deployment import Cluster, Deployment
+from hyperpod_constructs.model.control_plane import ControlPlane
+from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
-from hyperpod_constructs.model.orchestration import Eks
-from hyperpod_constructs.model.routing import ControlPlane, Vpc
+from hyperpod_constructs.model.routing import Vpc
 from hyperpod_constructs.rules import Problem, rule
+from hyperpod_constructs.rules._kubernetes import with_control_plane
 from hyperpod_constructs.rules._places import (
     PREREQUISITES,
     all_groups,
@@ -77,7 +78,7 @@ def _companies(deployment: Deployment) -> Iterator[_Company]:
         parts = [tables[association.table]] if association.table in tables else []
         parts += _parts(deployment, (association.subnet,), ())
         yield _Company(path=association.path, owner="the association", parts=parts)
-    for plane in routing.control_planes:
+    for plane in deployment.kubernetes.control_planes:
         parts = _parts(deployment, plane.subnets, plane.security_groups)
         yield _Company(path=plane.path, owner="the EKS cluster", parts=parts)
 
@@ -100,7 +101,7 @@ def companions_share_a_vpc(deployment: Deployment) -> Iterator[Problem]:
                     fix=f"use {'subnets and security groups' if 'table' not in one + other else 'parts'} of one VPC",
                 )
                 break
-    for cluster, plane in _eks(deployment):
+    for cluster, plane in with_control_plane(deployment):
         for path, owner, placement in placements_of(cluster):
             nodes, its = known_subnets(deployment, placement.subnets), known_subnets(deployment, plane.subnets)
             if nodes and its and different_vpcs(deployment, nodes[0].vpc, its[0].vpc):
@@ -109,15 +110,6 @@ def companions_share_a_vpc(deployment: Deployment) -> Iterator[Problem]:
                     message=f"{owner} stands in {nodes[0].vpc} but EKS cluster {plane.path} in {its[0].vpc}",
                     fix=f"use subnets of {its[0].vpc}",
                 )
-
-
-def _eks(deployment: Deployment) -> Iterator[tuple[Cluster, ControlPlane]]:
-    """Clusters with the EKS cluster of the deployment that they are of."""
-    planes = {plane.path: plane for plane in deployment.routing.control_planes}
-    for cluster in deployment.clusters:
-        kubernetes = cluster.orchestrator
-        if isinstance(kubernetes, Eks) and isinstance(kubernetes.cluster, str) and kubernetes.cluster in planes:
-            yield cluster, planes[kubernetes.cluster]
 
 
 @rule(
@@ -252,7 +244,7 @@ def _in_one_zone(subnets: list[Subnet]) -> bool:
     "cloudformation/slurm/README.md",
 )
 def control_planes_can_be_placed(deployment: Deployment) -> Iterator[Problem]:
-    for plane in deployment.routing.control_planes:
+    for plane in deployment.kubernetes.control_planes:
         for message, fix in _control_plane_faults(deployment, plane):
             yield Problem(path=plane.path, message=message, fix=fix)
 
@@ -266,7 +258,7 @@ def control_planes_can_be_placed(deployment: Deployment) -> Iterator[Problem]:
     source="EKS user guide, network requirements; elastic-ipfs/infrastructure pull 221",
 )
 def control_planes_have_room(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, plane in _eks(deployment):
+    for cluster, plane in with_control_plane(deployment):
         placed = [each for _, _, each in placements_of(cluster)]
         used = {subnet.path for each in placed for subnet in known_subnets(deployment, each.subnets)}
         for subnet in known_subnets(deployment, plane.subnets):
@@ -287,7 +279,7 @@ def control_planes_have_room(deployment: Deployment) -> Iterator[Problem]:
     source=f"EKS user guide, sec-group-reqs; {_EKS_PREREQUISITES}",
 )
 def nodes_reach_the_control_plane(deployment: Deployment) -> Iterator[Problem]:
-    for cluster, plane in _eks(deployment):
+    for cluster, plane in with_control_plane(deployment):
         extra = plane.security_groups if isinstance(plane.security_groups, tuple) else (UNKNOWN,)
         for path, owner, placement in placements_of(cluster):
             closed = _closed(deployment, placement, plane, (plane.own_group, *extra))

@@ -7,7 +7,6 @@ import pytest
 from hyperpod_constructs.model.routing import (
     Association,
     Attachment,
-    ControlPlane,
     ElasticAddress,
     Endpoint,
     NatGateway,
@@ -156,19 +155,6 @@ class TestEndpoints:
     def test_are_gateways_unless_told_otherwise(self, deployment_of: Any) -> None:
         (found,) = deployment_of({"E": ec2("VPCEndpoint", RouteTableIds=["rtb-1"])}).routing.endpoints
         assert (found.kind, found.tables, found.private_dns) == ("Gateway", ("rtb-1",), None)
-
-
-class TestControlPlanes:
-    def test_have_subnets_and_security_groups(self, deployment_of: Any) -> None:
-        network = {"SubnetIds": ["subnet-1", "subnet-2"], "SecurityGroupIds": UNDECIDABLE}
-        eks = {"Type": "AWS::EKS::Cluster", "Properties": {"ResourcesVpcConfig": network}}
-        (found,) = deployment_of({"Eks": eks}, **SECTIONS).routing.control_planes
-        assert found == ControlPlane(path="app.json/Eks", subnets=("subnet-1", "subnet-2"), security_groups=UNKNOWN)
-        assert found.own_group == "app.json/Eks.ClusterSecurityGroupId"
-
-    def test_on_an_outpost_are_left_alone(self, deployment_of: Any) -> None:
-        eks = {"Type": "AWS::EKS::Cluster", "Properties": {"OutpostConfig": {"OutpostArns": ["arn"]}}}
-        assert deployment_of({"Eks": eks}).routing.control_planes == ()
 
 
 class TestUndecided:

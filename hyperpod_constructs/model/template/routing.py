@@ -1,4 +1,4 @@
-"""VPCs, route tables, gateways, endpoints and the network of EKS clusters."""
+"""VPCs, route tables, gateways and endpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hyperpod_constructs.model._reading import Fields, Node, each, otherwise
 from hyperpod_constructs.model.routing import (
     Association,
     Attachment,
-    ControlPlane,
     ElasticAddress,
     Endpoint,
     InternetGateway,
@@ -82,12 +81,6 @@ def routing(resources: Resources, region: str | None) -> Routing:
         ),
         nat_gateways=tuple(_nat(found, resources) for found in resources.of("AWS::EC2::NatGateway")),
         endpoints=tuple(endpoint for _, endpoint in endpoints),
-        control_planes=tuple(
-            # On an Outpost it stands elsewhere, and by other rules.
-            _control_plane(found)
-            for found in resources.of("AWS::EKS::Cluster")
-            if not found.properties["OutpostConfig"].given
-        ),
         undecided=(
             *(found.path for found, route in routes if not found.certain or route.table is UNKNOWN),
             *(found.path for found, it in associations if not found.certain or UNKNOWN in {it.subnet, it.table}),
@@ -206,10 +199,6 @@ def _service(node: Node) -> tuple[str | Unknown | None, str | Unknown | None]:
     return (match["region"], match["service"]) if match else (None, None)
 
 
-def _control_plane(found: Found) -> ControlPlane:
-    return found.properties.build(ControlPlane, _CONTROL_PLANE, path=found.path, complete=found.unchanged)
-
-
 def _private(node: Node) -> bool | Unknown | None:
     kind = node.one_of("private", "public")
     return UNKNOWN if kind is UNKNOWN else kind == "private"
@@ -235,8 +224,4 @@ _ENDPOINT_FIELDS: Final[Fields] = {
     "security_groups": ("SecurityGroupIds", each(Node.path)),
     "tables": ("RouteTableIds", each(Node.path)),
     "private_dns": ("PrivateDnsEnabled", Node.flag),
-}
-_CONTROL_PLANE: Final[Fields] = {
-    "subnets": ("ResourcesVpcConfig.SubnetIds", each(Node.path)),
-    "security_groups": ("ResourcesVpcConfig.SecurityGroupIds", each(Node.path)),
 }
