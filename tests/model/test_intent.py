@@ -181,7 +181,7 @@ class TestAnIntentThatSomebodyEdited:
             (
                 {"group": {}},
                 "C",
-                "hyperpod:intent.group means nothing; use one of provisioning, has_teams, groups, subnets",
+                "hyperpod:intent.group means nothing; use one of provisioning, has_teams, chart_elsewhere, groups, subnets",
             ),
             ({"groups": {"p6": {}}}, "C", "hyperpod:intent.groups.p6 means nothing; use one of p5"),
             ({"provisioning": "no"}, "C", "hyperpod:intent.provisioning is 'no'; use continuous or all-or-nothing"),
