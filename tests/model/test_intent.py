@@ -18,7 +18,8 @@ from hyperpod_constructs.model.orchestration import Slurm
 from hyperpod_constructs.tokens import UNKNOWN
 
 KEYS = """
-    groups p5 spares steps has_teams chart_elsewhere zone plan name count starts ends described accelerator kind files carriage_returns
+    groups p5 spares steps has_teams chart_elsewhere zone plan name count starts ends described accelerator kind files
+    carriage_returns
     subnets cidr public provisioning threads_per_core efa min_count vpc_cidr
 """
 PLAN = TrainingPlan("frontier", count=32, zone="usw2-az2", starts="2026-12-07", ends="2027-02-14")
@@ -181,8 +182,10 @@ class TestAnIntentThatSomebodyEdited:
             (
                 {"group": {}},
                 "C",
-                "hyperpod:intent.group means nothing; "
-                "use one of provisioning, has_teams, chart_elsewhere, groups, subnets",
+                (
+                    "hyperpod:intent.group means nothing; "
+                    "use one of provisioning, has_teams, chart_elsewhere, groups, subnets"
+                ),
             ),
             ({"groups": {"p6": {}}}, "C", "hyperpod:intent.groups.p6 means nothing; use one of p5"),
             ({"provisioning": "no"}, "C", "hyperpod:intent.provisioning is 'no'; use continuous or all-or-nothing"),
