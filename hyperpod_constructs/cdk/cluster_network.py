@@ -7,7 +7,7 @@ replace the subnets of a running cluster; and the L2 security group drops the eg
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 import aws_cdk as cdk
@@ -19,7 +19,7 @@ from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.network import LOCKED, Egress, Network, NetworkModel, fabric_model
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.network import Subnet
-from hyperpod_constructs.planning.addresses import ZoneBlocks, blocks, database_blocks
+from hyperpod_constructs.planning.addresses import ZoneBlocks, blocks, control_plane_blocks, database_blocks
 
 _SERVICE: Final = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 DEFAULT_CIDR: Final = "10.0.0.0/16"
@@ -117,15 +117,25 @@ class ClusterNetwork(Network):
 
         Their blocks are 16 addresses each, by the number of the zone, in a part of the network that nothing else has.
         """
-        found = []
-        for zone, block in database_blocks(self._cidr, self.zones[0], zones).items():
-            name = f"Database-{zone}"
-            made = self.node.try_find_child(name) or self._make_subnet(self.vpc_id, name, zone, block)
-            found.append(cast("ec2.CfnSubnet", made))
+        found = self._small_subnets("Database", database_blocks(self._cidr, self.zones[0], zones))
         for resource in (self._vpc, *found):
             resource.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         self._vpc.apply_cross_stack_reference_strength(LOCKED)
         return [subnet.ref for subnet in found]
+
+    def control_plane_subnets(self, zones: Sequence[str] | None = None) -> Sequence[str]:
+        """Ids of subnets for the control plane of EKS, without a way out; see `Network.control_plane_subnets`."""
+        blocks_by_zone = control_plane_blocks(self._cidr, self.zones[0], zones)
+        return [subnet.ref for subnet in self._small_subnets("ControlPlane", blocks_by_zone)]
+
+    def _small_subnets(self, name: str, blocks_by_zone: Mapping[str, str]) -> list[ec2.CfnSubnet]:
+        """The subnets of some zones, made where they are not there yet."""
+        found = []
+        for zone, block in blocks_by_zone.items():
+            child = f"{name}-{zone}"
+            made = self.node.try_find_child(child) or self._make_subnet(self.vpc_id, child, zone, block)
+            found.append(cast("ec2.CfnSubnet", made))
+        return found
 
     def _made_for(self, zone: str | None) -> Sequence[cdk.CfnResource]:
         return self._vpc, self._subnets[self.zones.index(zone) if zone else 0]

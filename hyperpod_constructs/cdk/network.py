@@ -169,6 +169,17 @@ class Network(Construct):
         """
         raise InvalidValue("no subnets are made in an imported network", "give subnet_ids, subnets in two zones of it")
 
+    def control_plane_subnets(self, zones: Sequence[str] | None = None) -> Sequence[str]:  # noqa: ARG002  # see above
+        """Ids of subnets for the control plane of EKS, which are made when they are first asked for.
+
+        Args:
+            zones: Zone ids, two or more; by default that of the cluster and another one of its Region.
+
+        Raises:
+            InvalidValue: if no subnets are made here.
+        """
+        raise InvalidValue("no subnets are made in an imported network", "give subnet_ids, subnets in two zones of it")
+
     def ids(self, zone: str | None = None) -> VpcIds:
         """Subnet and security groups of a zone, for L1 properties; by default those of the first zone."""
         path = self.model.subnet(zone).path

@@ -267,7 +267,8 @@ class GroupOptions(TypedDict, total=False):
 class InstanceGroup:
     """Nodes of one kind: one type, one role, one place.
 
-    Users make groups with `controller`, `login` and `compute`, which set what that kind of node needs.
+    Users make groups with `controller`, `login` and `compute` for Slurm and `worker` for EKS, which set what that kind
+    of node needs.
 
     Attributes:
         name: 1 to 63 letters, digits and hyphens; unique in the cluster. Renaming a group deletes its nodes.
@@ -396,11 +397,35 @@ class InstanceGroup:
         )
 
     @classmethod
+    def worker(
+        cls,
+        name: str,
+        instance_type: str | InstanceType | Sequence[str],
+        *,
+        count: int,
+        spares: int = 0,
+        **options: Unpack[GroupOptions],
+    ) -> InstanceGroup:
+        """Nodes of an EKS cluster.
+
+        Args:
+            name: Name of the group.
+            instance_type: For example `ml.p5.48xlarge`, or 1 to 20 types in order of preference.
+            count: Nodes that pods may use; 0 for a group that Karpenter fills.
+            spares: Further nodes that no team's quota holds.
+            **options: Further fields, see `InstanceGroup`.
+        """
+        if isinstance(instance_type, str | InstanceType):
+            return cls._of(name, instance_type, None, options, count=count, spares=spares)
+        given: dict[str, Any] = dict(options)
+        return cls(name=name, flexible_types=tuple(instance_type), count=count, spares=spares, **given)
+
+    @classmethod
     def _of(
         cls,
         name: str,
         instance_type: str | InstanceType,
-        node_type: NodeType,
+        node_type: NodeType | None,
         options: GroupOptions,
         *,
         count: int,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from hyperpod_constructs.errors import InvalidValue
-from hyperpod_constructs.model.checks import check_one_of, check_several, check_whole
+from hyperpod_constructs.model.annotations import check_fields
+from hyperpod_constructs.model.checks import check_one_of, check_several, check_whole, make_tuples
+from hyperpod_constructs.model.network import as_block
 from hyperpod_constructs.tokens import Unknown, is_token
 
 TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -55,6 +57,39 @@ class KubernetesConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """How the Kubernetes API of an EKS cluster is reached: from its VPC, and from the internet if somebody says so.
+
+    Attributes:
+        public_cidrs: IPv4 blocks on the internet from which it is reached; none by default.
+
+    Raises:
+        InvalidValue: if one is no block.
+    """
+
+    public_cidrs: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        make_tuples(self, "public_cidrs")
+        check_fields("endpoint: ", self)
+        for block in self.public_cidrs:
+            if not is_token(block) and as_block(block) is None:
+                raise InvalidValue(f"endpoint is open to {block!r}", "use IPv4 blocks such as 198.51.100.0/24")
+
+    @classmethod
+    def private(cls) -> Endpoint:
+        """From the VPC alone: through a VPN, a bastion or a session on a node."""
+        return cls()
+
+    @classmethod
+    def public(cls, *, cidrs: Sequence[str]) -> Endpoint:
+        """From these blocks too, by who may."""
+        if not cidrs:
+            raise InvalidValue("a public endpoint is open to nobody", "give cidrs=[...], or use hp.Endpoint.private()")
+        return cls(public_cidrs=cidrs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AutoScaling:
     """Nodes that come and go with the pods that wait for them.
 
@@ -84,7 +119,7 @@ class TieredStorage:
     Source: SageMaker API, ClusterTieredStorageConfig (botocore 1.44.8).
     """
 
-    mode: Literal["Enable", "Disable"] | Unknown
+    mode: Literal["Enable", "Disable"] | Unknown = "Enable"
     memory_percent: int | Unknown | None = None
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ the zone: neither more nodes nor one more zone may change it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 
@@ -20,6 +20,8 @@ from hyperpod_constructs.tokens import UNKNOWN, is_placeholder, is_token
 
 _BLOCKS_OF_A_NETWORK = 8
 _WIDEST, _NARROWEST, _SMALL_PREFIX = 16, 22, 28
+_FOR_DATABASES, _FOR_CONTROL_PLANES = 21, 20
+"""Narrowest networks whose first eighth has room for them."""
 _ZONE_NUMBER = re.compile(r"-az(\d+)$")
 _EFA_ONLY = Addresses(
     count=1,
@@ -73,18 +75,21 @@ class ZoneBlocks:
         nodes: Private block for nodes and file systems.
         public: Small block for the NAT gateway.
         database: Small block for databases; `None` in a /22, whose first eighth has no room for it.
+        control_plane: Small block for the control plane of EKS; `None` in a /21 and a /22.
     """
 
     zone: str
     nodes: str
     public: str
     database: str | None
+    control_plane: str | None
 
 
 def blocks(network: str, zone: str) -> ZoneBlocks:
     """The blocks of a zone: an eighth of the network by the zone's number, two pieces of the first eighth besides.
 
-    Of the first eighth, NAT has the first seven pieces of 16 addresses and databases the next seven, one for each zone.
+    Of the first eighth, NAT has the first seven pieces of 16 addresses, databases the next seven and control planes the
+    seven after those, one for each zone.
 
     Args:
         network: IPv4 block of the VPC, /16 to /22.
@@ -112,7 +117,10 @@ def blocks(network: str, zone: str) -> ZoneBlocks:
         zone=zone,
         nodes=_piece(whole, whole.prefixlen + 3, number),
         public=_piece(whole, _SMALL_PREFIX, number - 1),
-        database=_piece(whole, _SMALL_PREFIX, most + number - 1) if whole.prefixlen < _NARROWEST else None,
+        database=_piece(whole, _SMALL_PREFIX, most + number - 1) if whole.prefixlen <= _FOR_DATABASES else None,
+        control_plane=_piece(whole, _SMALL_PREFIX, 2 * most + number - 1)
+        if whole.prefixlen <= _FOR_CONTROL_PLANES
+        else None,
     )
 
 
@@ -128,25 +136,48 @@ def database_blocks(network: str, zone: str, chosen: Sequence[str] | None = None
         InvalidValue: if the network has no room, a zone has no block, the zones are not different ones of one Region,
             or no second zone is known.
     """
-    named = [zone, _other_zone(zone)] if chosen is None else list(chosen)
-    its_regions = {zones.region_of(each) for each in named} - {None}
-    if len(named) < 2 or len(set(named)) < len(named) or len(its_regions) > 1:  # noqa: PLR2004  # what RDS asks for
-        raise InvalidValue(f"zones of a database are {named!r}", "give two or more different zone ids of one Region")
+    named = _two_zones("a database", "hp.AccountingDatabase(zones=[...])", zone, chosen)
     found = {each: blocks(network, each).database for each in named}
+    return _with_room(found, "a database", network, _FOR_DATABASES)
+
+
+def control_plane_blocks(network: str, zone: str, chosen: Sequence[str] | None = None) -> dict[str, str]:
+    """Blocks by zone of the subnets for the control plane of EKS, which asks for two zones; see `database_blocks`.
+
+    Args:
+        network: IPv4 block of the VPC, /16 to /20.
+        zone: Zone id of the cluster.
+        chosen: Zone ids to use instead, two or more.
+    """
+    named = _two_zones("an EKS control plane", "hp.EksControlPlane(zones=[...])", zone, chosen)
+    found = {each: blocks(network, each).control_plane for each in named}
+    return _with_room(found, "an EKS control plane", network, _FOR_CONTROL_PLANES)
+
+
+def _two_zones(what: str, argument: str, zone: str, chosen: Sequence[str] | None) -> list[str]:
+    """The zones that are chosen, else that of the cluster and another one."""
+    named = [zone, _other_zone(what, argument, zone)] if chosen is None else list(chosen)
+    its_regions = {zones.region_of(each) for each in named} - {None}
+    if len(named) < 2 or len(set(named)) < len(named) or len(its_regions) > 1:  # noqa: PLR2004  # what RDS and EKS ask
+        raise InvalidValue(f"zones of {what} are {named!r}", "give two or more different zone ids of one Region")
+    return named
+
+
+def _with_room(found: Mapping[str, str | None], what: str, network: str, narrowest: int) -> dict[str, str]:
     if None in found.values():
-        raise InvalidValue(f"network {network} has no room for a database", f"use /{_NARROWEST - 1} or wider")
-    return {each: str(block) for each, block in found.items()}
+        raise InvalidValue(f"network {network} has no room for {what}", f"use /{narrowest} or wider")
+    return {zone: str(block) for zone, block in found.items()}
 
 
-def _other_zone(zone: str) -> str:
+def _other_zone(what: str, argument: str, zone: str) -> str:
     """The first other zone of the same Region."""
     if is_placeholder(zone):
         return f"{zone}-other"
     others = [each for each in zones.known(zones.region_of(zone) or "") if each != zone]
     if not others:
         raise InvalidValue(
-            f"a database needs subnets in two zones, and the catalogue has no other zone beside {zone}",
-            "give hp.AccountingDatabase(zones=[...]), two zone ids of the Region",
+            f"{what} needs subnets in two zones, and the catalogue has no other zone beside {zone}",
+            f"give {argument}, two zone ids of the Region",
         )
     return others[0]
 

@@ -12,7 +12,7 @@ from hyperpod_constructs.catalog.instances import Addresses, InstanceType
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import InstanceGroup
 from hyperpod_constructs.model.orchestration import Eks, Slurm
-from hyperpod_constructs.planning.addresses import blocks, database_blocks, of_group, per_node
+from hyperpod_constructs.planning.addresses import blocks, control_plane_blocks, database_blocks, of_group, per_node
 from hyperpod_constructs.tokens import UNKNOWN
 
 EKS = Eks(cluster="Kubernetes")
@@ -102,8 +102,9 @@ class TestBlocks:
     def test_never_overlap_and_lie_in_the_network(self, prefix: int) -> None:
         network = IPv4Network(f"10.0.0.0/{prefix}")
         each = [blocks(str(network), zone) for zone in ZONES]
-        parts = [IPv4Network(block) for zone in each for block in (zone.nodes, zone.public, zone.database) if block]
-        assert len(parts) == (21 if prefix < 22 else 14)
+        all_of_them = (block for z in each for block in (z.nodes, z.public, z.database, z.control_plane))
+        parts = [IPv4Network(block) for block in all_of_them if block]
+        assert len(parts) == {21: 21, 22: 14}.get(prefix, 28)
         assert all(part.subnet_of(network) for part in parts)
         assert not any(one.overlaps(other) for one in parts for other in parts if one is not other)
 
@@ -166,3 +167,27 @@ class TestDatabaseBlocks:
     def test_refuse_a_network_without_room(self) -> None:
         with pytest.raises(InvalidValue, match="/22 has no room for a database; use /21 or wider"):
             database_blocks("10.0.0.0/22", "usw2-az2")
+
+
+class TestControlPlaneBlocks:
+    def test_are_those_of_the_zone_and_of_the_first_other_one_of_its_region(self) -> None:
+        found = control_plane_blocks("10.0.0.0/16", "usw2-az2")
+        assert found == {"usw2-az2": "10.0.0.240/28", "usw2-az1": "10.0.0.224/28"}
+
+    def test_are_those_of_the_zones_that_are_asked_for(self) -> None:
+        assert list(control_plane_blocks("10.0.0.0/20", "usw2-az2", ["usw2-az4", "usw2-az3"])) == [
+            "usw2-az4",
+            "usw2-az3",
+        ]
+
+    def test_name_the_argument_where_the_catalogue_has_no_other_zone(self) -> None:
+        with pytest.raises(InvalidValue, match=r"an EKS control plane needs .* give hp\.EksControlPlane\(zones="):
+            control_plane_blocks("10.0.0.0/16", "usgw1-az1")
+
+    def test_refuse_one_zone(self) -> None:
+        with pytest.raises(InvalidValue, match=r"zones of an EKS control plane are .* give two or more"):
+            control_plane_blocks("10.0.0.0/16", "usw2-az2", ["usw2-az2"])
+
+    def test_refuse_a_network_without_room(self) -> None:
+        with pytest.raises(InvalidValue, match="/21 has no room for an EKS control plane; use /20 or wider"):
+            control_plane_blocks("10.0.0.0/21", "usw2-az2")
