@@ -49,7 +49,7 @@ class _ClusterFields(TypedDict):
 
     name: str
     groups: Sequence[InstanceGroup]
-    slurm: Slurm
+    orchestrator: Slurm
     lifecycle: Scripts
     people: People | None
     governance: TaskGovernance | None
@@ -192,7 +192,7 @@ class SlurmTraining(cdk.Stack):
             cluster={
                 "name": name,
                 "groups": groups,
-                "slurm": slurm,
+                "orchestrator": slurm,
                 "lifecycle": lifecycle,
                 "people": people,
                 "governance": governance,

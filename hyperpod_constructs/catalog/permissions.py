@@ -41,20 +41,22 @@ INTERFACE_CHANGE: Final = (
 node needs."""
 INTERFACE_TAG: Final = "ec2:CreateTags"
 """The same, on network interfaces."""
-EKS_NODE_ACTIONS: Final = (
+EKS_DESCRIBE: Final = ("ec2:DescribeInstances", "ec2:DescribeInstanceTypes", "ec2:DescribeTags")
+"""What nodes of an EKS cluster read besides; on all resources."""
+EKS_INTERFACE_CHANGE: Final = (
     "ec2:AssignPrivateIpAddresses",
     "ec2:AttachNetworkInterface",
-    "ec2:DescribeInstances",
-    "ec2:DescribeInstanceTypes",
-    "ec2:DescribeTags",
     "ec2:ModifyNetworkInterfaceAttribute",
     "ec2:UnassignPrivateIpAddresses",
-    "ecr:BatchCheckLayerAvailability",
-    "ecr:BatchGetImage",
-    "ecr:GetAuthorizationToken",
-    "ecr:GetDownloadUrlForLayer",
-    "eks-auth:AssumeRoleForPodIdentity",
 )
+"""How the VPC CNI gives pods their addresses; on instances and network interfaces."""
+IMAGE_LOGIN: Final = "ecr:GetAuthorizationToken"
+"""Before images are pulled; on all resources."""
+IMAGE_PULL: Final = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
+"""Pulling images; on repositories."""
+POD_IDENTITY: Final = "eks-auth:AssumeRoleForPodIdentity"
+"""What the pod identity agent asks for pods; on the EKS cluster."""
+EKS_NODE_ACTIONS: Final = tuple(sorted((*EKS_DESCRIBE, *EKS_INTERFACE_CHANGE, IMAGE_LOGIN, *IMAGE_PULL, POD_IDENTITY)))
 """Further actions of nodes in an EKS cluster. Source: the page above, and hyperpod-eks-tf of
 awslabs/awsome-distributed-ai."""
 SCALING_ACTIONS: Final = ("sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes")

@@ -17,7 +17,8 @@ from hyperpod_constructs.model.annotations import check, check_fields
 from hyperpod_constructs.model.capacity import AutoPatch, InstanceGroup
 from hyperpod_constructs.model.checks import check_name
 from hyperpod_constructs.model.governance import TaskGovernance
-from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
+from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
+from hyperpod_constructs.model.orchestration import Eks, ExternalDatabase, Slurm
 from hyperpod_constructs.model.people import People, is_user_name
 from hyperpod_constructs.model.steps import Context, Step
 from hyperpod_constructs.model.storage import (
@@ -28,7 +29,7 @@ from hyperpod_constructs.model.storage import (
     check_dns_name,
     check_mount_name,
 )
-from hyperpod_constructs.tokens import Unknown, is_placeholder, is_token
+from hyperpod_constructs.tokens import UNKNOWN, Unknown, is_placeholder, is_token
 
 NodeRecovery = Literal["Automatic", "None"]
 Scripts = LifecycleScripts | Mapping[str, LifecycleScripts]
@@ -41,7 +42,7 @@ def cluster_model(
     *,
     name: str,
     groups: Sequence[InstanceGroup],
-    slurm: Slurm,
+    orchestrator: Slurm | Eks,
     network: NetworkModel,
     zone: str | None = None,
     mounts: Mapping[str, FileSystem | OpenZfs],
@@ -49,6 +50,9 @@ def cluster_model(
     recovery: NodeRecovery = "Automatic",
     governance: TaskGovernance | None = None,
     people: People | None = None,
+    autoscaling: AutoScaling | None = None,
+    tiered_storage: TieredStorage | None = None,
+    chart_elsewhere: bool = False,
     tags: Mapping[str, str] | None = None,
     account: str | None = None,
     region: str | None = None,
@@ -64,9 +68,14 @@ def cluster_model(
         raise InvalidValue("the name of a cluster must be known at synth: it keeps scripts and clusters apart")
     check_name("cluster name", name)
     if not groups:
-        raise InvalidValue("groups is empty: a Slurm cluster has at least a controller")
-    check_fields("slurm: ", slurm)
-    _check_accounting(slurm)
+        raise InvalidValue("groups is empty", "give a cluster one group or more; a Slurm cluster has a controller")
+    if isinstance(orchestrator, Slurm):
+        check_fields("slurm: ", orchestrator)
+        _check_accounting(orchestrator)
+    elif mounts:
+        raise InvalidValue(
+            "mounts are for Slurm: pods of an EKS cluster mount volumes", "use hp.Addon.fsx_csi() and a volume"
+        )
     _check_tags(tags or {})
     # A file system of anybody's making has a model of their making.
     check("mounts", mounts, Mapping[str, FileSystem | OpenZfs])
@@ -99,11 +108,15 @@ def cluster_model(
         path=path,
         name=name,
         groups=_with_scripts(seen, scripts, context),
-        orchestrator=slurm,
+        orchestrator=orchestrator,
         has_teams=bool(governance and governance.teams),
         provisioning="Continuous",
         recovery=recovery,
         placement=network.placement(zone),
+        autoscaling=autoscaling,
+        cluster_role=UNKNOWN if autoscaling else None,
+        tiered_storage=tiered_storage,
+        chart_elsewhere=chart_elsewhere,
         tags=dict(tags or {}),
         account=account,
         region=region,

@@ -13,6 +13,7 @@ from aws_cdk import aws_fsx as fsx, aws_sagemaker as sagemaker
 
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import BatchSize, InstanceGroup, OnDemand, RollingUpdate, Spot, TrainingPlan
+from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
 from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.storage import DataRepository, Lustre, Mount, NodeVolume
 from hyperpod_constructs.tokens import UNKNOWN
@@ -76,14 +77,37 @@ def vpc_config(ids: VpcIds) -> sagemaker.CfnCluster.VpcConfigProperty:
     return _Cluster.VpcConfigProperty(subnets=list(ids.subnets), security_group_ids=list(ids.security_groups))
 
 
-def orchestrator(slurm: Slurm) -> sagemaker.CfnCluster.OrchestratorProperty:
-    """Slurm as the orchestrator. A strategy is refused by the rules, because Continuous provisioning refuses it."""
-    accounting = slurm.accounting
+def orchestrator(chosen: Slurm | str) -> sagemaker.CfnCluster.OrchestratorProperty:
+    """Slurm, or the EKS cluster of an ARN, as the orchestrator.
+
+    A strategy is refused by the rules, because Continuous provisioning refuses it.
+    """
+    if isinstance(chosen, str):
+        return _Cluster.OrchestratorProperty(eks=_Cluster.ClusterOrchestratorEksConfigProperty(cluster_arn=chosen))
+    accounting = chosen.accounting
     return _Cluster.OrchestratorProperty(
         slurm=_Cluster.ClusterOrchestratorSlurmConfigProperty(
-            slurm_config_strategy=slurm.strategy if isinstance(slurm.strategy, str) else None,
+            slurm_config_strategy=chosen.strategy if isinstance(chosen.strategy, str) else None,
             accounting_database=_accounting(accounting) if isinstance(accounting, ExternalDatabase) else None,
         )
+    )
+
+
+def auto_scaling(scaling: AutoScaling | None) -> sagemaker.CfnCluster.ClusterAutoScalingConfigProperty | None:
+    """Karpenter."""
+    if scaling is None:
+        return None
+    return _Cluster.ClusterAutoScalingConfigProperty(
+        mode=given(scaling.mode), auto_scaler_type=given(scaling.scaler) or "Karpenter"
+    )
+
+
+def tiered_storage(storage: TieredStorage | None) -> sagemaker.CfnCluster.TieredStorageConfigProperty | None:
+    """Checkpoints in the memory of nodes."""
+    if storage is None:
+        return None
+    return _Cluster.TieredStorageConfigProperty(
+        mode=given(storage.mode), instance_memory_allocation_percentage=given(storage.memory_percent)
     )
 
 
@@ -97,10 +121,9 @@ def _accounting(database: ExternalDatabase) -> sagemaker.CfnCluster.ClusterAccou
 
 
 def instance_group(
-    group: InstanceGroup, slurm: Slurm, wiring: Wiring
+    group: InstanceGroup, wiring: Wiring, *, all_or_nothing: bool
 ) -> sagemaker.CfnCluster.ClusterInstanceGroupProperty:
     """One instance group; `InstanceCount` is what jobs may use plus the spares."""
-    all_or_nothing = slurm.provisioning == "all-or-nothing"
     return _Cluster.ClusterInstanceGroupProperty(
         instance_group_name=given(group.name),
         instance_type=given(group.instance_type),

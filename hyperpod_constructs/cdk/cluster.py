@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import cast
 
@@ -12,6 +13,7 @@ from aws_cdk import aws_ec2 as ec2, aws_iam as iam, aws_sagemaker as sagemaker
 from constructs import Construct, DependencyGroup
 
 from hyperpod_constructs.catalog import endpoints, instances
+from hyperpod_constructs.catalog.permissions import KEY_ACTIONS, SCALING_ACTIONS
 from hyperpod_constructs.cdk import _properties as properties, validation
 from hyperpod_constructs.cdk._arguments import check_names, checked
 from hyperpod_constructs.cdk._cluster_model import (
@@ -25,6 +27,8 @@ from hyperpod_constructs.cdk._cluster_model import (
     volumes_of,
     zone_of,
 )
+from hyperpod_constructs.cdk._orchestrator import check_orchestrator, eks_of, scripts_for
+from hyperpod_constructs.cdk.control_plane import IControlPlane
 from hyperpod_constructs.cdk.grants import Nodes
 from hyperpod_constructs.cdk.identity import NodeFeatures, NodeRoles
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts, PublishedScripts, Upload, publish
@@ -34,17 +38,19 @@ from hyperpod_constructs.cdk.storage import IFileSystem
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model, intent
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.control_plane import Kubernetes
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.governance import TaskGovernance
+from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
 from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.people import People
 from hyperpod_constructs.model.storage import OpenZfs
-from hyperpod_constructs.tokens import is_token
+from hyperpod_constructs.tokens import is_token, known
 
 
 @jsii.implements(iam.IGrantable, ec2.IConnectable)
 class Cluster(Construct):
-    """A SageMaker HyperPod cluster that Slurm schedules.
+    """A SageMaker HyperPod cluster, scheduled by Slurm or, on a `control_plane`, by EKS.
 
     Everything that can be known from the arguments is checked before anything is made: all errors come at once, as
     `InvalidCluster`. Provisioning is always Continuous: nodes that come are used, the rest is asked for again.
@@ -56,13 +62,20 @@ class Cluster(Construct):
             would carry out by building a second cluster beside the first is refused, because the name is in use.
         network: Where it stands; cannot be changed later.
         zone: In which of the network's zones. Defaults to the first. Cannot be changed later.
-        groups: Its instance groups: one controller, login nodes, compute nodes.
+        groups: Its instance groups: one controller, login nodes, compute nodes; on EKS workers.
         slurm: How Slurm is run.
+        control_plane: The EKS cluster that its nodes join, `hp.EksControlPlane` or one that exists. It waits for what
+            must be there before nodes, and gets the tag `SageMaker=true`, which the training operator asks for.
         mounts: File systems by folder, for all groups that have no mounts of their own. New nodes only. The cluster
-            waits for links to S3, so that nodes do not come before them.
-        lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to none.
-        people: Who works on it; `hp.steps.People()` among the steps brings them to the nodes.
-        governance: How teams share it; `hp.steps.Accounting()` among the steps makes Slurm's accounts of them.
+            waits for links to S3, so that nodes do not come before them. Slurm only.
+        lifecycle: Scripts that run on new nodes, of all groups or by group name. Defaults to none on Slurm, and on EKS
+            to one that does nothing.
+        people: Who works on it; `hp.steps.People()` among the steps brings them to the nodes. Slurm only.
+        governance: How teams share it; `hp.steps.Accounting()` among the steps makes Slurm's accounts of them. On EKS
+            see `hp.ClusterGovernance`.
+        karpenter: Whether nodes come and go with the pods that wait for them, in groups whose count is 0. EKS only.
+        cluster_role: A role of yours for that; otherwise one is made.
+        tiered_storage: Checkpoints in the memory of nodes, `hp.TieredStorage()`. EKS only.
         recovery: `Automatic` replaces or reboots faulty GPU and Trainium nodes, `None` only labels them.
         roles: Roles of your own by group name; the other groups get one made. The policy that nodes share is attached
             to yours, too.
@@ -95,10 +108,14 @@ class Cluster(Construct):
         zone: str | None = None,
         groups: Sequence[InstanceGroup],
         slurm: Slurm | None = None,
+        control_plane: IControlPlane | None = None,
         mounts: Mapping[str, IFileSystem | OpenZfs] | None = None,
         lifecycle: Scripts | None = None,
         people: People | None = None,
         governance: TaskGovernance | None = None,
+        karpenter: bool = False,
+        cluster_role: iam.IRole | None = None,
+        tiered_storage: TieredStorage | None = None,
         recovery: NodeRecovery = "Automatic",
         roles: Mapping[str, iam.IRole] | None = None,
         permissions_boundary: iam.IManagedPolicy | None = None,
@@ -108,11 +125,21 @@ class Cluster(Construct):
         """Checks the cluster, then makes it."""
         check_names("roles", roles, [str(group.name) for group in groups])
         self._mounts = {where: each for where, each in (mounts or {}).items() if not isinstance(each, OpenZfs)}
+        check_orchestrator(
+            control_plane,
+            {"slurm": slurm, "mounts": mounts, "people": people, "governance": governance},
+            {"karpenter": karpenter, "tiered_storage": tiered_storage},
+        )
+        if cluster_role is not None and not karpenter:
+            raise InvalidValue("cluster_role has no effect without karpenter=True")
         self._slurm = Slurm() if slurm is None else slurm
+        self._control_plane = control_plane
         self._network = network
         self._zone = zone
         self._nodes: Nodes | None = None
-        lifecycle = LifecycleScripts.ami_only() if lifecycle is None else lifecycle
+        lifecycle = scripts_for(lifecycle, on_eks=control_plane is not None)
+        if control_plane is not None:
+            tags = {"SageMaker": "true", **(tags or {})}
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
         _check_one_region(network, region)
@@ -120,13 +147,16 @@ class Cluster(Construct):
             f"{scope.node.path}/{id}",
             name=name,
             groups=groups,
-            slurm=self._slurm,
+            orchestrator=self._slurm if control_plane is None else eks_of(control_plane),
             network=network.model,
             zone=zone,
             mounts={w: each if isinstance(each, OpenZfs) else each.model for w, each in (mounts or {}).items()},
             lifecycle=lifecycle,
             people=people,
             governance=governance,
+            autoscaling=AutoScaling(mode="Enable") if karpenter else None,
+            tiered_storage=tiered_storage,
+            chart_elsewhere=control_plane is not None and control_plane.chart_elsewhere,
             recovery=recovery,
             tags=tags,
             account=None if is_token(account) else account,
@@ -150,10 +180,14 @@ class Cluster(Construct):
             self,
             "Roles",
             groups=[str(group.name) for group in seen.groups],
-            features=_features(seen, self._mounts, self.scripts, list(by_group.values()), roster),
+            features=replace(
+                _features(seen, self._mounts, self.scripts, list(by_group.values()), roster),
+                eks_arn=control_plane.cluster_arn if control_plane else None,
+            ),
             given=roles or {},
             permissions_boundary=permissions_boundary,
         )
+        self.cluster_role = (cluster_role or self._make_cluster_role(seen, permissions_boundary)) if karpenter else None
         resource = self._make_resource(seen, stack)
         resource.add_metadata(
             intent.KEY, intent.encode(seen, subnets=network.model.subnets if network.model.imported else ())
@@ -164,19 +198,24 @@ class Cluster(Construct):
             network.reach(endpoints.ACCOUNTING)
         links = [link for each in self._mounts.values() for link in each.associations]
         waits = [*self._make_policies(seen), *links, *([self.roster] if self.roster else [])]
-        resource.node.add_dependency(DependencyGroup(network.ready, *waits))
+        before = [control_plane.ready] if control_plane else []
+        resource.node.add_dependency(DependencyGroup(network.ready, *before, *waits))
         self.cluster_arn = resource.ref
         self.cluster_name = name
         self.resource = resource
+        self._register(seen, acknowledge)
+
+    def _register(self, seen: model.Cluster, acknowledge: Mapping[str, str] | None) -> None:
+        """Has the rules run on the template, and says what is known already of what they would say."""
         validation.register(self)
         validation.record(self, acknowledge)
         if any(each.subnet for each in self._mounts.values()):
             in_template = self._surroundings(seen, imported=False)
             validation.warn_of_what_no_template_says(self, self._surroundings(seen), in_template)
         if all(group.described or instances.find(name) for group in seen.groups for name in types_of(group)):
-            validation.acknowledge_type_list(resource)
+            validation.acknowledge_type_list(self.resource)
         if any(group.image_id == "default" for group in seen.groups):
-            validation.acknowledge_default_image(resource)
+            validation.acknowledge_default_image(self.resource)
 
     @property
     def connections(self) -> ec2.Connections:
@@ -226,8 +265,10 @@ class Cluster(Construct):
         """The cluster and what it refers to, with or without file systems that stand in no template."""
         file_systems = [each for each in self._mounts.values() if imported or each.subnet is None]
         subnets = tuple(each.subnet for each in file_systems if each.subnet)
+        plane = self._control_plane.model if self._control_plane else None
         return Deployment(
             clusters=(seen,),
+            kubernetes=Kubernetes(control_planes=(plane,) if plane else ()),
             subnets=self._network.model.subnets + subnets,
             security_groups=self._network.model.security_groups,
             file_systems=tuple(each.model for each in file_systems),
@@ -249,7 +290,8 @@ class Cluster(Construct):
                 if plan
                 else None,
             )
-            groups.append(properties.instance_group(group, self._slurm, wiring))
+            all_or_nothing = self._slurm.provisioning == "all-or-nothing"
+            groups.append(properties.instance_group(group, wiring, all_or_nothing=all_or_nothing))
         return sagemaker.CfnCluster(
             self,
             "Resource",
@@ -257,9 +299,36 @@ class Cluster(Construct):
             instance_groups=groups,
             node_provisioning_mode="Continuous",
             node_recovery=str(seen.recovery),
-            orchestrator=properties.orchestrator(self._slurm),
+            orchestrator=properties.orchestrator(
+                self._control_plane.cluster_arn if self._control_plane else self._slurm
+            ),
+            cluster_role=self.cluster_role.role_arn if self.cluster_role else None,
+            auto_scaling=properties.auto_scaling(known(seen.autoscaling)),
+            tiered_storage_config=properties.tiered_storage(known(seen.tiered_storage)),
             vpc_config=properties.vpc_config(self._network.ids(self._zone)),
             tags=[cdk.CfnTag(key=key, value=str(value)) for key, value in sorted(seen.tags.items())] or None,
+        )
+
+    def _make_cluster_role(self, seen: model.Cluster, boundary: iam.IManagedPolicy | None) -> iam.IRole:
+        """The role with which HyperPod adds and deletes nodes for Karpenter.
+
+        The ARN of a cluster holds no name, so that the role is good for all clusters of the account and Region. Its
+        policy is its own, so that the cluster waits for it.
+        """
+        stack = cdk.Stack.of(self)
+        clusters = f"arn:{cdk.Aws.PARTITION}:sagemaker:{stack.region}:{stack.account}:cluster/*"
+        allowed = [iam.PolicyStatement(actions=list(SCALING_ACTIONS), resources=[clusters])]
+        if keys := sorted({str(v.kms_key) for group in seen.groups for v in volumes_of(group) if v.kms_key}):
+            allowed.append(iam.PolicyStatement(actions=list(KEY_ACTIONS), resources=keys))
+        return iam.Role(
+            self,
+            "ScalingRole",
+            assumed_by=iam.ServicePrincipal(
+                "hyperpod.sagemaker.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": stack.account}},
+            ),
+            inline_policies={"Scaling": iam.PolicyDocument(statements=allowed)},
+            permissions_boundary=boundary,
         )
 
     def _make_policies(self, seen: model.Cluster) -> list[cdk.CfnResource]:

@@ -14,7 +14,17 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_constructs.catalog.permissions import INTERFACE_CHANGE, INTERFACE_DESCRIBE, INTERFACE_TAG, NODE_POLICY
+from hyperpod_constructs.catalog.permissions import (
+    EKS_DESCRIBE,
+    EKS_INTERFACE_CHANGE,
+    IMAGE_LOGIN,
+    IMAGE_PULL,
+    INTERFACE_CHANGE,
+    INTERFACE_DESCRIBE,
+    INTERFACE_TAG,
+    NODE_POLICY,
+    POD_IDENTITY,
+)
 
 _SUFFIX: Final = re.compile(r"-[A-Za-z0-9]{6}$")
 
@@ -32,6 +42,7 @@ class NodeFeatures:
         parameters: Names of SSM parameters that steps read, without the slash before them.
         volume_key_arns: Customer keys of volumes.
         rollback_alarms: Whether alarms roll an update back, which nodes must be able to read.
+        eks_arn: ARN of the EKS cluster that the nodes join.
     """
 
     lustre_efa: bool = False
@@ -42,6 +53,7 @@ class NodeFeatures:
     parameters: Sequence[str] = ()
     volume_key_arns: Sequence[str] = ()
     rollback_alarms: bool = False
+    eks_arn: str | None = None
 
 
 def statements(features: NodeFeatures, *, partition: str, region: str, account: str) -> list[dict[str, object]]:
@@ -62,6 +74,8 @@ def statements(features: NodeFeatures, *, partition: str, region: str, account: 
             "Resource": f"arn:{partition}:ec2:{region}:*:network-interface/*",
         },
     ]
+    if features.eks_arn is not None:
+        found += _of_eks_nodes(features.eks_arn, partition=partition, region=region)
     if features.lustre_efa:
         # Without it the mount falls back to TCP in silence (field report C-09); the action knows no resources.
         found.append({"Sid": "DescribeLustre", "Effect": "Allow", "Action": "fsx:DescribeFileSystems", "Resource": "*"})
@@ -106,6 +120,24 @@ def statements(features: NodeFeatures, *, partition: str, region: str, account: 
             }
         )
     return found
+
+
+def _of_eks_nodes(eks_arn: str, *, partition: str, region: str) -> list[dict[str, object]]:
+    """What nodes of an EKS cluster may do besides: addresses of pods, images, pod identities."""
+    on_interfaces = [f"arn:{partition}:ec2:{region}:*:{kind}/*" for kind in ("instance", "network-interface")]
+    return [
+        {"Sid": "DescribeNodes", "Effect": "Allow", "Action": list(EKS_DESCRIBE), "Resource": "*"},
+        {"Sid": "PodAddresses", "Effect": "Allow", "Action": list(EKS_INTERFACE_CHANGE), "Resource": on_interfaces},
+        {"Sid": "LogInToRegistries", "Effect": "Allow", "Action": IMAGE_LOGIN, "Resource": "*"},
+        {
+            "Sid": "PullImages",
+            "Effect": "Allow",
+            "Action": list(IMAGE_PULL),
+            # Of any account: those of the chart and of add-ons lie in AWS's own.
+            "Resource": f"arn:{partition}:ecr:*:*:repository/*",
+        },
+        {"Sid": "PodIdentities", "Effect": "Allow", "Action": POD_IDENTITY, "Resource": eks_arn},
+    ]
 
 
 def _whole(secret_arn: str) -> str:

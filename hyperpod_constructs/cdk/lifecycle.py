@@ -32,6 +32,7 @@ MOST_FILES: Final = 200
 MOST_BYTES: Final = 50_000_000
 """More than this are no scripts: put what they bring along elsewhere."""
 _HANDS_ON: Final = "HyperPodScripts"
+_NO_OP: Final = node_files.ASSETS / "no_op"
 _NAME: Final = re.compile(r"[\w .+@=-]+(/[\w .+@=-]+)*", re.ASCII)
 
 
@@ -77,6 +78,14 @@ class LifecycleScripts:
     def ami_only(cls) -> LifecycleScripts:
         """No scripts: HyperPod configures its default software. Slurm only."""
         return cls()
+
+    @classmethod
+    def no_op(cls) -> LifecycleScripts:
+        """A script that does nothing, which is what EKS nodes get unless you say otherwise.
+
+        The API lets scripts be left out, but no page of AWS says what happens to EKS nodes without any.
+        """
+        return cls.custom(_NO_OP)
 
     @classmethod
     @checked
