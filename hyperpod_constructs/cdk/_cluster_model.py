@@ -177,6 +177,11 @@ def _check_people(people: People | None, governance: TaskGovernance | None, grou
             )
         if odd := [member for member in team.members if not is_user_name(member)]:
             raise InvalidValue(f"team {team.name!r} has member {odd[0]!r}", "use names of users of the nodes")
+        if parts := sorted(set(team.instances) - set(team.counts)):
+            raise InvalidValue(
+                f"team {team.name!r} has a share of {', '.join(parts)}, and Slurm limits whole instances",
+                "give a number of instances",
+            )
         if decided and (strange := sorted(set(team.instances) - types)):
             raise InvalidValue(
                 f"team {team.name!r} has instances of {', '.join(strange)}, of which no compute group is",

@@ -13,6 +13,7 @@ from aws_cdk import aws_fsx as fsx, aws_sagemaker as sagemaker
 
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import BatchSize, InstanceGroup, OnDemand, RollingUpdate, Spot, TrainingPlan
+from hyperpod_constructs.model.governance import Quota, QuotaShare, SchedulerPolicy
 from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
 from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.storage import DataRepository, Lustre, Mount, NodeVolume
@@ -118,6 +119,44 @@ def _accounting(database: ExternalDatabase) -> sagemaker.CfnCluster.ClusterAccou
         port=given(database.port),
         name=given(database.name),
     )
+
+
+def scheduler_config(policy: SchedulerPolicy) -> sagemaker.CfnClusterSchedulerConfig.SchedulerConfigProperty:
+    """What goes before what on a cluster that teams share, heaviest class first."""
+    made = sagemaker.CfnClusterSchedulerConfig
+    ordered = sorted(given(policy.priorities).items(), key=lambda item: (-item[1], item[0]))
+    return made.SchedulerConfigProperty(
+        priority_classes=[made.PriorityClassProperty(name=name, weight=weight) for name, weight in ordered] or None,
+        fair_share=given(policy.fair_share),
+        idle_resource_sharing=given(policy.idle_sharing),
+    )
+
+
+def compute_quota(quota: Quota, cluster_arn: str) -> dict[str, object]:
+    """The properties of a quota, whose type the CDK does not know yet."""
+    sharing = {"Strategy": quota.sharing, "BorrowLimit": quota.borrow_limit}
+    return {
+        "Name": quota.name,
+        "ClusterArn": cluster_arn,
+        "ComputeQuotaTarget": {"TeamName": quota.team, "FairShareWeight": quota.weight},
+        "ComputeQuotaConfig": {
+            "ComputeQuotaResources": [_quota_share(share) for share in given(quota.shares)],
+            "ResourceSharingConfig": {name: value for name, value in sharing.items() if value is not None},
+            "PreemptTeamTasks": quota.preempts,
+        },
+        "ActivationState": "Enabled",
+    }
+
+
+def _quota_share(share: QuotaShare) -> dict[str, object]:
+    named = {
+        "InstanceType": share.instance_type,
+        "Count": share.count,
+        "Accelerators": share.accelerators,
+        "VCpu": share.vcpus,
+        "MemoryInGiB": share.memory_gib,
+    }
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def instance_group(

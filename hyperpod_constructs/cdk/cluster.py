@@ -91,6 +91,8 @@ class Cluster(Construct):
         model: The cluster as the rules see it.
         roles: Roles and shared policy of the nodes.
         scripts: Where the scripts of the groups lie.
+        control_plane: The EKS cluster that its nodes join; `None` for Slurm.
+        cluster_role: The role with which it scales itself, if it does.
         roster: The SSM parameter that says where the roster lies, which nodes look up: counts, users and teams.
 
     Raises:
@@ -133,7 +135,7 @@ class Cluster(Construct):
         if cluster_role is not None and not karpenter:
             raise InvalidValue("cluster_role has no effect without karpenter=True")
         self._slurm = Slurm() if slurm is None else slurm
-        self._control_plane = control_plane
+        self.control_plane = control_plane
         self._network = network
         self._zone = zone
         self._nodes: Nodes | None = None
@@ -265,7 +267,7 @@ class Cluster(Construct):
         """The cluster and what it refers to, with or without file systems that stand in no template."""
         file_systems = [each for each in self._mounts.values() if imported or each.subnet is None]
         subnets = tuple(each.subnet for each in file_systems if each.subnet)
-        plane = self._control_plane.model if self._control_plane else None
+        plane = self.control_plane.model if self.control_plane else None
         return Deployment(
             clusters=(seen,),
             kubernetes=Kubernetes(control_planes=(plane,) if plane else ()),
@@ -299,9 +301,7 @@ class Cluster(Construct):
             instance_groups=groups,
             node_provisioning_mode="Continuous",
             node_recovery=str(seen.recovery),
-            orchestrator=properties.orchestrator(
-                self._control_plane.cluster_arn if self._control_plane else self._slurm
-            ),
+            orchestrator=properties.orchestrator(self.control_plane.cluster_arn if self.control_plane else self._slurm),
             cluster_role=self.cluster_role.role_arn if self.cluster_role else None,
             auto_scaling=properties.auto_scaling(known(seen.autoscaling)),
             tiered_storage_config=properties.tiered_storage(known(seen.tiered_storage)),

@@ -18,6 +18,7 @@ _MOST_PRIORITIES: Final = 10
 _HIGHEST: Final = 100
 _MOST_BORROWED: Final = 500
 _MOST_INSTANCES: Final = 10_000_000
+_MOST_TYPES: Final = 15
 _RESERVED: Final = frozenset(("root", "normal", "default"))
 """Names that Slurm gives to an account and to qualities of service of its own."""
 
@@ -32,28 +33,58 @@ def _check_name(what: str, name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A part of the instances of one type. Give one of the fields; the service works the others out in proportion.
+
+    Attributes:
+        accelerators: Accelerators, 1 or more.
+        vcpus: Virtual processors. The team gets no accelerators then.
+        memory_gib: Memory in GiB. The team gets no accelerators then.
+
+    Source: SageMaker API, ComputeQuotaResourceConfig (botocore 1.44.8).
+    """
+
+    accelerators: int | None = None
+    vcpus: float | None = None
+    memory_gib: float | None = None
+
+    def __post_init__(self) -> None:
+        check_fields("share: ", self)
+        named = {"accelerators": self.accelerators, "vcpus": self.vcpus, "memory_gib": self.memory_gib}
+        given = {name: value for name, value in named.items() if value is not None}
+        if len(given) != 1:
+            raise InvalidValue(f"a share has {' and '.join(given) or 'nothing'}", f"give one of {', '.join(named)}")
+        for name, value in given.items():
+            if isinstance(value, bool) or not value > 0:
+                raise InvalidValue(f"{name} of a share is {value!r}", "use a number above 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
     """A team and its share of a cluster.
 
     Attributes:
-        name: 1 to 40 lower-case letters, digits and hyphens.
-        instances: Instances that are the team's own, by type: `{"ml.p5.48xlarge": 12}`.
+        name: 1 to 40 lower-case letters, digits and hyphens. On EKS a change takes the old team away.
+        instances: Instances that are the team's own, by type: `{"ml.p5.48xlarge": 12}`; on EKS also parts of them:
+            `{"ml.p5.48xlarge": hp.Share(accelerators=4)}`. At most 15 types.
         weight: Its part of what is free, compared with the weights of other teams, 0 to 100.
         borrow_limit_percent: How much it may use beyond its own while others leave it idle, 0 to 500 % of its own.
-        lend: Whether others may use what it leaves idle. Slurm lends in any case: what keeps a team's nodes for itself
-            there is a reservation.
+        lend: Whether others may use what it leaves idle; on EKS one that does not lend does not borrow either. Slurm
+            lends in any case: what keeps a team's nodes for itself there is a reservation.
+        preempt: Whether its own tasks of higher priority may stop its own of lower priority. EKS only.
         members: Names of users (Slurm), or ARNs of roles (EKS), who may submit.
-        priorities: Priority classes that its jobs may have; all if none is named.
+        priorities: Priority classes that its jobs may have; all if none is named. Slurm only.
 
     Source: AWS::SageMaker::ComputeQuota schema (2026-10-20): names, weights 0 to 100; developer guide: borrow limit 1
         to 500 %.
     """
 
     name: str
-    instances: Mapping[str, int] = field(default_factory=dict)
+    instances: Mapping[str, int | Share] = field(default_factory=dict)
     weight: int = 0
     borrow_limit_percent: int = 50
     lend: bool = True
+    preempt: bool = True
     members: Sequence[str] = ()
     priorities: Sequence[str] = ()
 
@@ -64,10 +95,17 @@ class Team:
         _check_name("team", self.name)
         check_whole(f"{who}weight", self.weight, low=0, high=_HIGHEST)
         check_whole(f"{who}borrow_limit_percent", self.borrow_limit_percent, low=0, high=_MOST_BORROWED)
-        for kind, count in self.instances.items():
+        for kind, count in self.counts.items():
             check_whole(f"{who}instances of {kind}", count, low=0, high=_MOST_INSTANCES)
+        if len(self.instances) > _MOST_TYPES:
+            raise InvalidValue(f"{who}instances of {len(self.instances)} types", f"use at most {_MOST_TYPES}")
         if len(set(self.members)) < len(self.members):
             raise InvalidValue(f"{who}members are {list(self.members)}", "name each once")
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Whole instances that are the team's own, by type."""
+        return {kind: count for kind, count in self.instances.items() if not isinstance(count, Share)}
 
     def quota(self, accelerators: Mapping[str, int]) -> dict[str, int | None]:
         """What is the team's own, as Slurm counts it: accelerators, or nodes where a type has none or is not known.
@@ -75,12 +113,12 @@ class Team:
         Args:
             accelerators: Accelerators of one instance, by type.
         """
-        if not self.instances:
+        if not self.counts:
             return {"nodes": None, "accelerators": None}
-        if all(accelerators.get(kind) for kind in self.instances):
-            total = sum(count * accelerators[kind] for kind, count in self.instances.items())
+        if all(accelerators.get(kind) for kind in self.counts):
+            total = sum(count * accelerators[kind] for kind, count in self.counts.items())
             return {"nodes": None, "accelerators": total}
-        return {"nodes": sum(self.instances.values()), "accelerators": None}
+        return {"nodes": sum(self.counts.values()), "accelerators": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +126,16 @@ class TaskGovernance:
     """How teams share a cluster.
 
     On Slurm every team becomes an account with a fair share and a limit, and every priority class a quality of service.
+    On EKS every team becomes a compute quota with a namespace `hyperpod-ns-TEAM`, and the priority classes a scheduler
+    policy.
 
     Attributes:
         teams: The teams.
         priorities: Priority classes with their weights, 0 to 100; higher goes first. At most 10.
         idle_sharing: Whether teams may use what others leave idle, each up to its borrow limit.
+        fair_share: Whether weights say who borrows first, or who comes first. EKS only.
+        share_unassigned: Whether teams may borrow what no team has, too. Left out, they may unless a group has spares,
+            which nothing else holds. EKS only.
 
     Raises:
         InvalidValue: if a team occurs twice, or has a priority class that is not there.
@@ -103,6 +146,8 @@ class TaskGovernance:
     teams: Sequence[Team] = ()
     priorities: Mapping[str, int] = field(default_factory=dict)
     idle_sharing: bool = True
+    fair_share: bool = True
+    share_unassigned: bool | None = None
 
     def __post_init__(self) -> None:
         make_tuples(self, "teams")
