@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypedDict, cast
@@ -11,7 +10,16 @@ import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_constructs.blueprints.budget import BudgetStack, monthly_limit
+from hyperpod_constructs.blueprints._shared import (
+    mark,
+    notify,
+    of_a_network_of_ours,
+    place_of,
+    refuse_without_effect,
+    storage_of,
+    zones_of,
+)
+from hyperpod_constructs.blueprints.budget import monthly_limit
 from hyperpod_constructs.blueprints.foundation import ACCOUNTING, NETWORK, STORAGE, Foundation
 from hyperpod_constructs.blueprints.nag import acknowledge_nag
 from hyperpod_constructs.blueprints.outputs import add_outputs
@@ -23,7 +31,6 @@ from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, ClusterNetwork, network_model
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
 from hyperpod_constructs.cdk.network import Egress, Network, NetworkModel
-from hyperpod_constructs.cdk.observability import ClusterNotices
 from hyperpod_constructs.cdk.storage import KEPT, IFileSystem, file_system_model
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import steps
@@ -37,11 +44,10 @@ from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.people import People
 from hyperpod_constructs.model.storage import Database, DataRepository, Lustre
 from hyperpod_constructs.planning.addresses import database_blocks
-from hyperpod_constructs.tokens import UNKNOWN, known
+from hyperpod_constructs.tokens import UNKNOWN
 
 MOUNT_POINT: Final = "/fsx"
 """Where nodes mount the file system: the service's own default."""
-_STACK_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 
 
 class _ClusterFields(TypedDict):
@@ -145,43 +151,32 @@ class SlurmTraining(cdk.Stack):
         if budget is not None:
             check_fields("budget: ", budget)
         groups = [_with_health_checks(group) for group in groups]
-        zones = _zones(zone, groups)
+        zones = zones_of(zone, groups)
         slurm = Slurm() if slurm is None else slurm
         if lifecycle is None:
             lifecycle = _default_steps(people, governance, shared=storage is not None)
-        lustre, existing = _storage(storage)
+        lustre, existing = storage_of(storage)
         makes_accounting = (
             accounting is True
             if accounting is not None or slurm.accounting is not None
             else _wants_accounting(governance, network, cidr or DEFAULT_CIDR, zone)
         )
         slurm = _with_accounting(slurm, given=accounting, is_made=makes_accounting)
-        for given, has_effect, message in (
+        refuse_without_effect(
             (repositories, lustre, "repositories need storage=hp.Lustre(...), a file system to make"),
-            (cidr, not network, "cidr has no effect beside network, which has its own"),
-            (egress, not network, "egress has no effect beside network, which has its own"),
-            (endpoints, not network, "endpoints have no effect beside network, which has its own"),
+            *of_a_network_of_ours(network, cidr, egress, endpoints),
             (budget, alerts, "a budget needs alerts, somebody to tell"),
             (
                 makes_accounting,
                 network is None or isinstance(network, ClusterNetwork),
                 "accounting=True makes no subnets in an imported network, use hp.AccountingDatabase(subnet_ids=[...])",
             ),
-        ):
-            if given and not has_effect:
-                raise InvalidValue(message)
+        )
         if makes_accounting and network is None:
             database_blocks(cidr or DEFAULT_CIDR, zone)  # refuses what has no room
-        # `Stage.of` gives the parent of a stage, not the stage itself.
-        stage = scope if isinstance(scope, cdk.Stage) else cdk.Stage.of(scope)
-        account = _concrete(env.account if env else None, stage.account if stage else None)
-        region = _concrete(env.region if env else None, stage.region if stage else None)
-        # Stages deploy to one account, too: their clusters must not have one name.
-        parts = [stage.stage_name if stage else "", id, str(generation) if generation > 1 else ""]
-        name = "-".join(filter(None, parts))
-        _check_stack_name("-".join(filter(None, parts[:2])))
+        place = place_of("SlurmTraining", scope, id, env, generation)
         seen = _as_the_rules_see_it(
-            "/".join(filter(None, [scope.node.path, id])),
+            place.path,
             network=network.model if network else None,
             zones=zones,
             cidr=cidr or DEFAULT_CIDR,
@@ -190,7 +185,7 @@ class SlurmTraining(cdk.Stack):
             repositories=repositories,
             makes_accounting=makes_accounting,
             cluster={
-                "name": name,
+                "name": place.name,
                 "groups": groups,
                 "orchestrator": slurm,
                 "lifecycle": lifecycle,
@@ -198,8 +193,8 @@ class SlurmTraining(cdk.Stack):
                 "governance": governance,
                 "recovery": recovery,
                 "tags": tags,
-                "account": account,
-                "region": region,
+                "account": place.account,
+                "region": place.region,
             },
         )
         # Before anything is made: nothing is left in the tree for whoever catches the exception.
@@ -228,7 +223,7 @@ class SlurmTraining(cdk.Stack):
             if network is None or lustre or alerts or makes_accounting
             else None  # CloudFormation refuses an empty stack.
         )
-        super().__init__(scope, id, env=env, description=f"HyperPod cluster {name}, scheduled by Slurm")
+        super().__init__(scope, id, env=env, description=f"HyperPod cluster {place.name}, scheduled by Slurm")
         network = self.foundation.network if self.foundation else network
         if self.foundation and self.foundation.accounting:
             slurm = replace(slurm, accounting=self.foundation.accounting.database)
@@ -236,7 +231,7 @@ class SlurmTraining(cdk.Stack):
         self.cluster = Cluster(
             self,
             "Cluster",
-            name=name,
+            name=place.name,
             network=cast("Network", network),
             zone=cast("Network", network).model.standing(zone),
             groups=groups,
@@ -252,25 +247,17 @@ class SlurmTraining(cdk.Stack):
             acknowledge=acknowledge,
         )
         acknowledge_nag(self.cluster)
-        if self.foundation and self.foundation.alerts:
-            ClusterNotices(self, "Notices", cluster=self.cluster, topic_arn=self.foundation.alerts.topic_arn)
-        self.budget_stack = (
-            BudgetStack(
-                scope,
-                f"{id}-Budget",
-                account=account,
-                region=region,
-                emails=alerts,
-                budget=replace(budget or Budget(), usd_per_month=usd_per_month),
-            )
-            if alerts
-            else None
+        self.budget_stack = notify(
+            self.cluster,
+            self.foundation,
+            scope=scope,
+            id=f"{id}-Budget",
+            place=place,
+            emails=alerts,
+            budget=replace(budget or Budget(), usd_per_month=usd_per_month) if alerts else None,
         )
         add_outputs(self, self.cluster, seen)
-        for stack in filter(None, (self.foundation, self, self.budget_stack)):
-            validation.record(stack, acknowledge)
-            for key, value in sorted((tags or {}).items()):
-                cdk.Tags.of(stack).add(key, value)
+        mark((self.foundation, self, self.budget_stack), tags, acknowledge)
 
 
 def _default_steps(people: People | None, governance: TaskGovernance | None, *, shared: bool) -> LifecycleScripts:
@@ -310,25 +297,6 @@ def _with_accounting(
     return replace(slurm, accounting=given.database if isinstance(given, AccountingDatabase) else given)
 
 
-def _check_stack_name(name: str) -> None:
-    """Refuses an id of which CloudFormation, and the CDK before it, makes no stack."""
-    if not _STACK_NAME.fullmatch(name):
-        raise InvalidValue(
-            f"SlurmTraining: stacks would be named {name!r}",
-            "use an id of letters, digits and hyphens, beginning with a letter",
-        )
-
-
-def _concrete(*candidates: str | None) -> str | None:
-    """The first that is given, if it is known at synth."""
-    return known(next(filter(None, candidates), None))
-
-
-def _storage(storage: Lustre | IFileSystem | None) -> tuple[Lustre | None, IFileSystem | None]:
-    """The file system to make, and the one that exists."""
-    return (storage, None) if isinstance(storage, Lustre) else (None, storage)
-
-
 def _as_the_rules_see_it(
     path: str,
     *,
@@ -355,12 +323,6 @@ def _as_the_rules_see_it(
         file_systems=tuple(mounts.values()),
         databases=(Database(path=f"{path}-Foundation/{ACCOUNTING}", retention=KEPT),) if makes_accounting else (),
     )
-
-
-def _zones(zone: str, groups: Sequence[InstanceGroup]) -> list[str]:
-    """Every zone in use, the cluster's first."""
-    others = {group.zone for group in groups if isinstance(group.zone, str)} - {zone}
-    return [zone, *sorted(others)]
 
 
 def _with_health_checks(group: InstanceGroup) -> InstanceGroup:
