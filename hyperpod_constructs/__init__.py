@@ -9,13 +9,17 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from hyperpod_constructs.blueprints.eks import EksTraining as EksTraining
     from hyperpod_constructs.blueprints.foundation import Foundation as Foundation
     from hyperpod_constructs.blueprints.slurm import SlurmTraining as SlurmTraining
     from hyperpod_constructs.catalog.instances import InstanceType as InstanceType
     from hyperpod_constructs.cdk.accounting import AccountingDatabase as AccountingDatabase
+    from hyperpod_constructs.cdk.addons import ClusterAddons as ClusterAddons
     from hyperpod_constructs.cdk.budget import ClusterBudget as ClusterBudget
     from hyperpod_constructs.cdk.cluster import Cluster as Cluster
     from hyperpod_constructs.cdk.cluster_network import ClusterNetwork as ClusterNetwork
+    from hyperpod_constructs.cdk.control_plane import EksControlPlane as EksControlPlane, IControlPlane as IControlPlane
+    from hyperpod_constructs.cdk.governance import ClusterGovernance as ClusterGovernance
     from hyperpod_constructs.cdk.lifecycle import LifecycleScripts as LifecycleScripts
     from hyperpod_constructs.cdk.network import (
         ImportedSubnet as ImportedSubnet,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     )
     from hyperpod_constructs.findings import Finding as Finding, Severity as Severity
     from hyperpod_constructs.model import steps as steps
+    from hyperpod_constructs.model.addons import Addon as Addon, PodRole as PodRole
     from hyperpod_constructs.model.budget import Budget as Budget
     from hyperpod_constructs.model.capacity import (
         AutoPatch as AutoPatch,
@@ -49,8 +54,17 @@ if TYPE_CHECKING:
         Spot as Spot,
         TrainingPlan as TrainingPlan,
     )
-    from hyperpod_constructs.model.governance import TaskGovernance as TaskGovernance, Team as Team
-    from hyperpod_constructs.model.kubernetes import KubernetesConfig as KubernetesConfig, Taint as Taint
+    from hyperpod_constructs.model.governance import (
+        Share as Share,
+        TaskGovernance as TaskGovernance,
+        Team as Team,
+    )
+    from hyperpod_constructs.model.kubernetes import (
+        Endpoint as Endpoint,
+        KubernetesConfig as KubernetesConfig,
+        Taint as Taint,
+        TieredStorage as TieredStorage,
+    )
     from hyperpod_constructs.model.orchestration import ExternalDatabase as ExternalDatabase, Slurm as Slurm
     from hyperpod_constructs.model.people import Group as Group, People as People, User as User
     from hyperpod_constructs.model.storage import (
@@ -62,12 +76,16 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
+    "blueprints.eks": ("EksTraining",),
     "blueprints.foundation": ("Foundation",),
     "blueprints.slurm": ("SlurmTraining",),
     "catalog.instances": ("InstanceType",),
     "cdk.accounting": ("AccountingDatabase",),
+    "cdk.addons": ("ClusterAddons",),
     "cdk.budget": ("ClusterBudget",),
     "cdk.cluster": ("Cluster",),
+    "cdk.control_plane": ("EksControlPlane", "IControlPlane"),
+    "cdk.governance": ("ClusterGovernance",),
     "cdk.lifecycle": ("LifecycleScripts",),
     "cdk.cluster_network": ("ClusterNetwork",),
     "cdk.network": ("ImportedSubnet", "Network"),
@@ -84,6 +102,7 @@ _MODULES = {
     ),
     "findings": ("Finding", "Severity"),
     "model": ("steps",),
+    "model.addons": ("Addon", "PodRole"),
     "model.budget": ("Budget",),
     "model.capacity": (
         "AutoPatch",
@@ -95,8 +114,8 @@ _MODULES = {
         "Spot",
         "TrainingPlan",
     ),
-    "model.governance": ("TaskGovernance", "Team"),
-    "model.kubernetes": ("KubernetesConfig", "Taint"),
+    "model.governance": ("Share", "TaskGovernance", "Team"),
+    "model.kubernetes": ("Endpoint", "KubernetesConfig", "Taint", "TieredStorage"),
     "model.orchestration": ("ExternalDatabase", "Slurm"),
     "model.people": ("Group", "People", "User"),
     "model.storage": ("DataRepository", "Lustre", "Mount", "NodeVolume", "OpenZfs"),

@@ -1,4 +1,4 @@
-"""What outlives a cluster: network, file system, accounting database, the topic for alerts.
+"""What outlives a cluster: network, file system, accounting database, EKS control plane, the topic for alerts.
 
 A stack of its own, so that a cluster that failed, or is parked between campaigns, is created again on the same
 foundation and the data stays where it is.
@@ -12,30 +12,47 @@ first, `cdk deploy --exclusively ID`, then everything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import aws_cdk as cdk
-from aws_cdk import aws_iam as iam
+from aws_cdk import aws_iam as iam, aws_kms as kms
 from constructs import Construct
 
 from hyperpod_constructs.blueprints.nag import acknowledge_nag_of_database
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.accounting import AccountingDatabase
 from hyperpod_constructs.cdk.cluster_network import ClusterNetwork
+from hyperpod_constructs.cdk.control_plane import EksControlPlane
 from hyperpod_constructs.cdk.network import Egress, Network
 from hyperpod_constructs.cdk.observability import AlertTopic
 from hyperpod_constructs.cdk.storage import LustreFileSystem
+from hyperpod_constructs.model.kubernetes import Endpoint
 from hyperpod_constructs.model.storage import DataRepository, Lustre
 
 NETWORK, STORAGE, ACCOUNTING, ALERTS = "Network", "Storage", "Accounting", "Alerts"
+KUBERNETES = "Kubernetes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlaneOptions:
+    """What the EKS control plane of a foundation is; see `EksControlPlane`."""
+
+    name: str
+    version: str
+    zones: Sequence[str] | None
+    endpoint: Endpoint
+    admins: Sequence[str]
+    secrets_key: kms.IKey | None
 
 
 class Foundation(cdk.Stack):
-    """Network, file system, accounting database and alert topic of one or more clusters.
+    """Network, file system, accounting database, EKS control plane and alert topic of one or more clusters.
 
     Attributes:
         network: The network.
         storage: The file system, if there is one.
         accounting: The accounting database, if there is one.
+        control_plane: The EKS control plane, if there is one.
         alerts: The topic, if anybody is to be told.
     """
 
@@ -58,6 +75,7 @@ class Foundation(cdk.Stack):
         termination_protection: bool,
         acknowledge: Mapping[str, str] | None,
         accounting: bool = False,
+        kubernetes: ControlPlaneOptions | None = None,
     ) -> None:
         """Makes the stack.
 
@@ -77,6 +95,7 @@ class Foundation(cdk.Stack):
             termination_protection: Whether the stack refuses to be deleted.
             acknowledge: Rule ids and reasons of errors that are accepted.
             accounting: Whether there is a database for Slurm's accounting.
+            kubernetes: The EKS control plane to make.
         """
         super().__init__(
             scope,
@@ -115,6 +134,23 @@ class Foundation(cdk.Stack):
             acknowledge_nag_of_database(self.accounting)
             for each in filter(None, (self.network.ready, self.storage, topic)):
                 self.accounting.resource.node.add_dependency(each)
+        self.control_plane = (
+            EksControlPlane(
+                self,
+                KUBERNETES,
+                network=self.network,
+                name=kubernetes.name,
+                version=kubernetes.version,
+                zones=kubernetes.zones,
+                endpoint=kubernetes.endpoint,
+                admins=kubernetes.admins,
+                secrets_key=kubernetes.secrets_key,
+                permissions_boundary=permissions_boundary,
+                acknowledge=acknowledge,
+            )
+            if kubernetes
+            else None
+        )
         for attribute in self._offered(topic.topic_arn, own_network=network is None):
             self.export_value(attribute)
 
@@ -128,3 +164,5 @@ class Foundation(cdk.Stack):
             yield from (self.storage.target.dns_name, self.storage.target.mount_name)
         if self.accounting:
             yield from (str(self.accounting.database.endpoint), str(self.accounting.database.secret_arn))
+        if self.control_plane:
+            yield from (self.control_plane.cluster_name, self.control_plane.cluster_arn)

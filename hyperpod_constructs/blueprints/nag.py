@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Final
 
 import aws_cdk as cdk
 from constructs import IConstruct
 
 from hyperpod_constructs.catalog.permissions import NODE_POLICY
 from hyperpod_constructs.cdk.accounting import AccountingDatabase
+from hyperpod_constructs.cdk.addons import ClusterAddons
 from hyperpod_constructs.cdk.cluster import Cluster
+from hyperpod_constructs.cdk.control_plane import EksControlPlane
 from hyperpod_constructs.tokens import is_token
+
+_PODS: Final = "The VPC CNI gives pods addresses on interfaces of nodes, whose ids exist when nodes do."
 
 
 def acknowledge_nag(cluster: Cluster) -> None:
@@ -44,7 +49,45 @@ def acknowledge_nag(cluster: Cluster) -> None:
             "Every version of the cluster's scripts: with one version alone, an edit would take the scripts away from "
             "nodes that are replaced meanwhile."
         )
+    if cluster.control_plane is not None:
+        reasons |= {
+            f"IAM5[Resource::arn:<AWS::Partition>:ec2:{region}:*:instance/*]": _PODS,
+            "IAM5[Resource::arn:<AWS::Partition>:ecr:*:*:repository/*]": (
+                "Images of the dependency chart and of add-ons lie in registries of AWS's own accounts, by Region."
+            ),
+        }
     _acknowledge(cluster.roles, reasons)
+    if cluster.cluster_role is not None:
+        every = f"arn:<AWS::Partition>:sagemaker:{region}:{_account(stack)}:cluster/*"
+        _acknowledge(
+            cluster,
+            {f"IAM5[Resource::{every}]": "The ARN of a cluster holds an id that the service makes, and no name."},
+        )
+
+
+def acknowledge_nag_of_eks(control_plane: EksControlPlane) -> None:
+    """Acknowledges what the role of an EKS cluster needs."""
+    _acknowledge(
+        control_plane,
+        {
+            "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/AmazonEKSClusterPolicy]": (
+                "The EKS user guide names this policy for the role of every cluster."
+            )
+        },
+    )
+
+
+def acknowledge_nag_of_addons(addons: ClusterAddons) -> None:
+    """Acknowledges the managed policies that the documents of add-ons name for their pods."""
+    _acknowledge(
+        addons,
+        {
+            f"IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{policy}]": (
+                "The add-on's own documents name this policy for its service account."
+            )
+            for policy in addons.managed_policies
+        },
+    )
 
 
 def acknowledge_nag_of_database(database: AccountingDatabase) -> None:
@@ -74,6 +117,10 @@ def _acknowledge(scope: IConstruct, reasons: Mapping[str, str]) -> None:
             for rule, reason in reasons.items()
         )
     )
+
+
+def _account(stack: cdk.Stack) -> str:
+    return "<AWS::AccountId>" if is_token(stack.account) else stack.account
 
 
 def _as_nag_writes(stack: cdk.Stack, bucket: str) -> str | None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import aws_cdk as cdk
 
 from hyperpod_constructs.cdk.cluster import Cluster
+from hyperpod_constructs.cdk.control_plane import IControlPlane
+from hyperpod_constructs.cdk.storage import IFileSystem
 from hyperpod_constructs.cdk.validation import as_rules_see_it
 from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.kubernetes import Endpoint
 from hyperpod_constructs.planning import cost, quotas
 
 
@@ -39,6 +42,56 @@ def add_outputs(stack: cdk.Stack, cluster: Cluster, seen: Deployment) -> None:
         ),
     ):
         cdk.CfnOutput(stack, key, value=value, description=description)
+
+
+def add_kubernetes_outputs(
+    stack: cdk.Stack, control_plane: IControlPlane, storage: IFileSystem | None, endpoint: Endpoint
+) -> None:
+    """Adds how to reach the Kubernetes API, and the volume of a file system.
+
+    Args:
+        stack: Stack of the HyperPod cluster.
+        control_plane: The EKS cluster.
+        storage: The file system.
+        endpoint: How the API is reached.
+    """
+    name = control_plane.cluster_name
+    way = f"from {', '.join(endpoint.public_cidrs)} and its VPC" if endpoint.public_cidrs else "from its VPC alone"
+    cdk.CfnOutput(
+        stack,
+        "Kubeconfig",
+        value=f"aws eks update-kubeconfig --name {name} --region {stack.region}",
+        description=f"The Kubernetes API is reached {way}, by admins and members of teams",
+    )
+    if storage is not None:
+        cdk.CfnOutput(
+            stack,
+            "LustreVolume",
+            value=stack.to_json_string(_volume(storage)),
+            description="The file system as a volume: pipe this into kubectl apply -f -, then claim it by its name",
+        )
+
+
+def _volume(storage: IFileSystem) -> dict[str, object]:
+    """A persistent volume on a file system that exists; the driver wants its id, which its DNS name begins with."""
+    target = storage.target
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "lustre"},
+        "spec": {
+            "capacity": {"storage": f"{storage.model.lustre.capacity_gib}Gi"},
+            "volumeMode": "Filesystem",
+            "accessModes": ["ReadWriteMany"],
+            "persistentVolumeReclaimPolicy": "Retain",
+            "mountOptions": ["flock"],
+            "csi": {
+                "driver": "fsx.csi.aws.com",
+                "volumeHandle": cdk.Fn.select(0, cdk.Fn.split(".", target.dns_name)),
+                "volumeAttributes": {"dnsname": target.dns_name, "mountname": target.mount_name},
+            },
+        },
+    }
 
 
 def quotas_needed(seen: Deployment) -> str:

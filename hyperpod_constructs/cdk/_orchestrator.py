@@ -48,3 +48,8 @@ def scripts_for(lifecycle: Scripts | None, *, on_eks: bool) -> Scripts:
 def _on_create(scripts: LifecycleScripts) -> LifecycleScripts:
     """Steps as EKS runs them: no page says that EKS nodes run scripts after their provisioning (OnInitComplete)."""
     return replace(scripts, provisions=True) if scripts.ours is not None else scripts
+
+
+def tags_for(tags: Mapping[str, str] | None, *, on_eks: bool) -> Mapping[str, str] | None:
+    """The tags, on EKS with the one that add-ons of HyperPod ask a cluster for."""
+    return {"SageMaker": "true", **(tags or {})} if on_eks else tags

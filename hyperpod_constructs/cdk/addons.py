@@ -31,6 +31,7 @@ class ClusterAddons(Construct):
 
     Attributes:
         resources: The add-ons by name.
+        managed_policies: Names of AWS managed policies that its pods have.
 
     Raises:
         InvalidValue: if an add-on is given twice, belongs before nodes, or they need each other in a circle.
@@ -52,6 +53,8 @@ class ClusterAddons(Construct):
             raise InvalidValue("add-ons are for clusters with control_plane, and Slurm schedules this one")
         ordered = _ordered(addons)
         super().__init__(scope, id)
+        policies = {policy for addon in ordered for pods in addon.pod_roles for policy in pods.policies}
+        self.managed_policies = sorted(policy for policy in policies if not policy.startswith("arn:"))
         self.resources: dict[str, eks.CfnAddon] = {}
         for addon in ordered:
             roles = [

@@ -27,7 +27,7 @@ from hyperpod_constructs.cdk._cluster_model import (
     volumes_of,
     zone_of,
 )
-from hyperpod_constructs.cdk._orchestrator import check_orchestrator, eks_of, scripts_for
+from hyperpod_constructs.cdk._orchestrator import check_orchestrator, eks_of, scripts_for, tags_for
 from hyperpod_constructs.cdk.control_plane import IControlPlane
 from hyperpod_constructs.cdk.grants import Nodes
 from hyperpod_constructs.cdk.identity import NodeFeatures, NodeRoles
@@ -140,8 +140,7 @@ class Cluster(Construct):
         self._zone = zone
         self._nodes: Nodes | None = None
         lifecycle = scripts_for(lifecycle, on_eks=control_plane is not None)
-        if control_plane is not None:
-            tags = {"SageMaker": "true", **(tags or {})}
+        tags = tags_for(tags, on_eks=control_plane is not None)
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
         _check_one_region(network, region)

@@ -34,6 +34,7 @@ DEFAULT_VERSION: Final = "1.34"
 BEFORE_NODES: Final = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
 """Add-ons that run on every node and nowhere else, so that EKS calls them active before there is one."""
 _NAME: Final = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}")
+_ARN: Final = re.compile(r"arn:[\w-]+:eks:[\w-]+:\d{12}:cluster/[0-9A-Za-z][A-Za-z0-9_-]{0,99}")
 _LOGS: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _ADMIN: Final = "AmazonEKSClusterAdminPolicy"
 _NO_ID: Final = re.compile(r"[^A-Za-z0-9]+")
@@ -275,32 +276,36 @@ class EksControlPlane(Construct):
 
     @staticmethod
     @checked
-    def from_attributes(
-        scope: Construct, *, cluster_name: str, version: str | None = None, admins: Sequence[str] = ()
-    ) -> IControlPlane:
-        """An EKS cluster that exists, in the account and Region of the stack. Nothing of it is made or changed here.
+    def from_arn(cluster_arn: str, *, version: str | None = None, admins: Sequence[str] = ()) -> IControlPlane:
+        """An EKS cluster that exists. Nothing of it is made or changed here.
 
-        It must have access entries (`API` or `API_AND_CONFIG_MAP`), `vpc-cni` 1.18.3 or newer, `kube-proxy`,
-        `eks-pod-identity-agent` and the chart that nodes need; `hyperpod preflight` looks. The security groups of the
-        nodes and of the EKS cluster must let each other in: give the network of the nodes the EKS cluster's own group
-        (`security_group_ids=`), or add rules.
+        It must be of the account, Region and VPC of the HyperPod cluster and have access entries (`API` or
+        `API_AND_CONFIG_MAP`), `vpc-cni` 1.18.3 or newer, `kube-proxy`, `eks-pod-identity-agent` and the chart that
+        nodes need; `hyperpod preflight` looks. Security groups of nodes and EKS cluster must let each other in: give
+        the network of the nodes the EKS cluster's own group (`security_group_ids=`), or add rules.
 
         Args:
-            scope: A construct of the stack of the HyperPod cluster.
-            cluster_name: Its name.
+            cluster_arn: Its ARN.
             version: Its Kubernetes version, for rules about add-ons.
             admins: Principals that have an access entry already, to which none is given here.
+
+        Raises:
+            InvalidValue: if the text is no ARN of an EKS cluster.
         """
-        _check_name(cluster_name)
-        return _ImportedControlPlane(cdk.Stack.of(scope), cluster_name, version, admins)
+        if not is_token(cluster_arn) and not _ARN.fullmatch(cluster_arn):
+            raise InvalidValue(
+                f"cluster_arn is {cluster_arn!r}",
+                "use the ARN of an EKS cluster: arn:aws:eks:REGION:ACCOUNT:cluster/NAME",
+            )
+        return _ImportedControlPlane(cluster_arn, version, admins)
 
 
 class _ImportedControlPlane:
-    """See `EksControlPlane.from_attributes`."""
+    """See `EksControlPlane.from_arn`."""
 
-    def __init__(self, stack: cdk.Stack, name: str, version: str | None, admins: Sequence[str]) -> None:
-        self.cluster_name = name
-        self.cluster_arn = f"arn:{cdk.Aws.PARTITION}:eks:{stack.region}:{stack.account}:cluster/{name}"
+    def __init__(self, arn: str, version: str | None, admins: Sequence[str]) -> None:
+        self.cluster_arn = arn
+        self.cluster_name = cdk.Fn.select(1, cdk.Fn.split("/", arn)) if is_token(arn) else arn.rpartition("/")[2]
         self.version = version
         self.model: ControlPlane | None = None
         self.chart_elsewhere = False

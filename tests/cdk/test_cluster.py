@@ -291,7 +291,7 @@ class TestArguments:
         ("wrong", "message"),
         [
             ({"groups": None}, "groups is None; use a list of hp.InstanceGroup"),
-            ({"groups": []}, "at least a controller"),
+            ({"groups": []}, "a Slurm cluster has a controller"),
             ({"groups": ["p5"]}, r"groups\[0\] is 'p5', a str; use hp.InstanceGroup"),
             ({"name": None}, "Cluster: name is None; use text"),
             ({"name": "my_cluster"}, "cluster name 'my_cluster' is not allowed"),
