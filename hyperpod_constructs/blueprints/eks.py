@@ -23,7 +23,7 @@ from hyperpod_constructs.blueprints._shared import (
 from hyperpod_constructs.blueprints.budget import monthly_limit
 from hyperpod_constructs.blueprints.foundation import KUBERNETES, NETWORK, STORAGE, ControlPlaneOptions, Foundation
 from hyperpod_constructs.blueprints.nag import acknowledge_nag, acknowledge_nag_of_addons, acknowledge_nag_of_eks
-from hyperpod_constructs.blueprints.outputs import add_kubernetes_outputs, add_outputs
+from hyperpod_constructs.blueprints.outputs import add_kubeconfig, add_outputs, add_volume
 from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._arguments import check_emails, checked
 from hyperpod_constructs.cdk._cluster_model import NodeRecovery, Scripts, cluster_model
@@ -77,7 +77,7 @@ class EksTraining(cdk.Stack):
         governance: How teams share it: priorities, quotas, borrowing, members. Installs the add-on for it.
         karpenter: Whether nodes come and go with the pods that wait for them.
         tiered_storage: Checkpoints in the memory of nodes.
-        storage: A Lustre file system to make, or one that exists; the output `LustreVolume` is its volume.
+        storage: A Lustre file system to make, or one that exists; the output `LustreVolume` of its stack is a volume.
         repositories: Folders of the file system that mirror S3 prefixes.
         alerts: E-mail addresses that are told of state changes, node health and cost.
         budget: Cost budget of the account. Defaults to 730 hours of what is metered, if every price is known. Needs
@@ -288,8 +288,11 @@ class EksTraining(cdk.Stack):
             budget=replace(budget or Budget(), usd_per_month=usd_per_month) if alerts else None,
         )
         add_outputs(self, self.cluster, seen)
-        storage_made = self.foundation.storage if self.foundation else None
-        add_kubernetes_outputs(self, self.control_plane, storage_made or existing, endpoint or Endpoint.private())
+        add_kubeconfig(self, self.control_plane, endpoint or Endpoint.private())
+        if storage_made := self.foundation.storage if self.foundation else None:
+            add_volume(cdk.Stack.of(storage_made), storage_made)
+        elif existing:
+            add_volume(self, existing)
         mark((self.foundation, self, self.budget_stack), tags, acknowledge)
 
 

@@ -44,18 +44,16 @@ def add_outputs(stack: cdk.Stack, cluster: Cluster, seen: Deployment) -> None:
         cdk.CfnOutput(stack, key, value=value, description=description)
 
 
-def add_kubernetes_outputs(
-    stack: cdk.Stack, control_plane: IControlPlane, storage: IFileSystem | None, endpoint: Endpoint
-) -> None:
-    """Adds how to reach the Kubernetes API, and the volume of a file system.
+def add_kubeconfig(stack: cdk.Stack, control_plane: IControlPlane, endpoint: Endpoint) -> None:
+    """Adds how to reach the Kubernetes API.
 
     Args:
         stack: Stack of the HyperPod cluster.
         control_plane: The EKS cluster.
-        storage: The file system.
         endpoint: How the API is reached.
     """
-    name = control_plane.cluster_name
+    # Written out where it is known: an output that imports another stack's output says nothing new.
+    name = control_plane.model.name if control_plane.model else control_plane.cluster_name
     way = f"from {', '.join(endpoint.public_cidrs)} and its VPC" if endpoint.public_cidrs else "from its VPC alone"
     cdk.CfnOutput(
         stack,
@@ -63,13 +61,21 @@ def add_kubernetes_outputs(
         value=f"aws eks update-kubeconfig --name {name} --region {stack.region}",
         description=f"The Kubernetes API is reached {way}, by admins and members of teams",
     )
-    if storage is not None:
-        cdk.CfnOutput(
-            stack,
-            "LustreVolume",
-            value=stack.to_json_string(_volume(storage)),
-            description="The file system as a volume: pipe this into kubectl apply -f -, then claim it by its name",
-        )
+
+
+def add_volume(stack: cdk.Stack, storage: IFileSystem) -> None:
+    """Adds a file system as a volume of Kubernetes.
+
+    Args:
+        stack: Stack of the file system.
+        storage: The file system.
+    """
+    cdk.CfnOutput(
+        stack,
+        "LustreVolume",
+        value=stack.to_json_string(_volume(storage)),
+        description="The file system as a volume: pipe this into kubectl apply -f -, then claim it by its name",
+    )
 
 
 def _volume(storage: IFileSystem) -> dict[str, object]:
