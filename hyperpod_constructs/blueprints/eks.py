@@ -28,11 +28,11 @@ from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._arguments import check_emails, checked
 from hyperpod_constructs.cdk._cluster_model import NodeRecovery, Scripts, cluster_model
 from hyperpod_constructs.cdk._orchestrator import eks_of, scripts_for, tags_for
-from hyperpod_constructs.cdk.addons import ClusterAddons
+from hyperpod_constructs.cdk.addons import ClusterAddons, ordered
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, ClusterNetwork, network_model
-from hyperpod_constructs.cdk.control_plane import DEFAULT_VERSION, IControlPlane, control_plane_model
-from hyperpod_constructs.cdk.governance import ClusterGovernance, governed
+from hyperpod_constructs.cdk.control_plane import DEFAULT_VERSION, IControlPlane, check_admins, control_plane_model
+from hyperpod_constructs.cdk.governance import ClusterGovernance, governed, members_of
 from hyperpod_constructs.cdk.network import Egress, Network, NetworkModel
 from hyperpod_constructs.cdk.storage import IFileSystem, file_system_model
 from hyperpod_constructs.model import deployment as model
@@ -148,10 +148,12 @@ class EksTraining(cdk.Stack):
         check_emails("alerts", alerts)
         if budget is not None:
             check_fields("budget: ", budget)
+        check_admins(admins)
         if governance is not None:
             check_fields("governance: ", governance)
+            members_of(governance, control_plane.admins if control_plane else admins)
         lustre, existing = storage_of(storage)
-        addons = _addons(addons, governance, volumes=storage is not None)
+        addons = ordered(_addons(addons, governance, volumes=storage is not None))
         groups = _with_a_first_node([_with_health_checks(group) for group in groups], addons)
         zones = zones_of(zone, groups)
         refuse_without_effect(

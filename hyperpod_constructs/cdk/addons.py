@@ -51,12 +51,12 @@ class ClusterAddons(Construct):
         control_plane = cluster.control_plane
         if control_plane is None:
             raise InvalidValue("add-ons are for clusters with control_plane, and Slurm schedules this one")
-        ordered = _ordered(addons)
+        in_order = ordered(addons)
         super().__init__(scope, id)
-        policies = {policy for addon in ordered for pods in addon.pod_roles for policy in pods.policies}
+        policies = {policy for addon in in_order for pods in addon.pod_roles for policy in pods.policies}
         self.managed_policies = sorted(policy for policy in policies if not policy.startswith("arn:"))
         self.resources: dict[str, eks.CfnAddon] = {}
-        for addon in ordered:
+        for addon in in_order:
             roles = [
                 _make_role(self, each, control_plane, f"Role-{addon.name}-{each.service_account}", permissions_boundary)
                 for each in addon.pod_roles
@@ -112,8 +112,12 @@ def _policy(scope: Construct, id: str, policy: str) -> iam.IManagedPolicy:
     return iam.ManagedPolicy.from_aws_managed_policy_name(policy)
 
 
-def _ordered(addons: Sequence[Addon]) -> list[Addon]:
-    """The add-ons, each after those that it needs, and otherwise by name: their order in the code changes nothing."""
+def ordered(addons: Sequence[Addon]) -> list[Addon]:
+    """The add-ons, each after those that it needs, and otherwise by name: their order in the code changes nothing.
+
+    Raises:
+        InvalidValue: if an add-on is given twice, belongs before nodes, or they need each other in a circle.
+    """
     by_name: dict[str, Addon] = {}
     for addon in addons:
         if addon.name in BEFORE_NODES:

@@ -33,6 +33,8 @@ DEFAULT_VERSION: Final = "1.34"
 """A Kubernetes version that HyperPod and every add-on of it take (October 2026: 1.32 to 1.35)."""
 BEFORE_NODES: Final = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
 """Add-ons that run on every node and nowhere else, so that EKS calls them active before there is one."""
+PRINCIPAL: Final = re.compile(r"arn:[\w-]+:iam::\d{12}:(role|user)/.+")
+"""Who can have an access entry."""
 _NAME: Final = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]{0,99}")
 _ARN: Final = re.compile(r"arn:[\w-]+:eks:[\w-]+:\d{12}:cluster/[0-9A-Za-z][A-Za-z0-9_-]{0,99}")
 _LOGS: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -157,7 +159,7 @@ class EksControlPlane(Construct):
         endpoint = Endpoint.private() if endpoint is None else endpoint
         check_fields("endpoint: ", endpoint)
         _check_name(name)
-        _check_admins(admins)
+        check_admins(admins)
         chosen = _check_addons(addons)
         seen = control_plane_model(
             f"{scope.node.path}/{id}",
@@ -338,9 +340,10 @@ def _check_name(name: str) -> None:
         )
 
 
-def _check_admins(admins: Sequence[str]) -> None:
+def check_admins(admins: Sequence[str]) -> None:
+    """Raises `InvalidValue` unless the texts are different ARNs of roles or users; tokens pass."""
     for admin in admins:
-        if not is_token(admin) and not re.fullmatch(r"arn:[\w-]+:iam::\d{12}:(role|user)/.+", admin):
+        if not is_token(admin) and not PRINCIPAL.fullmatch(admin):
             raise InvalidValue(f"admins hold {admin!r}", "use ARNs of roles: arn:aws:iam::111122223333:role/Platform")
     if len(set(admins)) < len(admins):
         raise InvalidValue(f"admins are {list(admins)!r}", "name each once")

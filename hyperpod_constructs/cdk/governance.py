@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -16,7 +15,7 @@ from hyperpod_constructs.cdk import _properties as properties, validation
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.addons import ClusterAddons
 from hyperpod_constructs.cdk.cluster import Cluster
-from hyperpod_constructs.cdk.control_plane import IControlPlane, named
+from hyperpod_constructs.cdk.control_plane import PRINCIPAL, IControlPlane, named
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model, intent
 from hyperpod_constructs.model.addons import TASK_GOVERNANCE, Addon
@@ -25,7 +24,6 @@ from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.governance import Quota, QuotaShare, SchedulerPolicy, Share, TaskGovernance, Team
 from hyperpod_constructs.tokens import is_token
 
-_PRINCIPAL: Final = re.compile(r"arn:[\w-]+:iam::\d{12}:(role|user)/.+")
 _EDIT: Final = "AmazonEKSEditPolicy"
 _LONGEST_NAME: Final = 63
 
@@ -143,7 +141,7 @@ class ClusterGovernance(Construct):
                 "give governance= to the cluster: teams become Slurm accounts",
             )
         check_fields("governance: ", governance)
-        members = _members(governance, control_plane)
+        members = members_of(governance, control_plane.admins)
         seen = governed(f"{scope.node.path}/{id}", cluster.model, governance)
         validation.refuse_errors(seen, acknowledge)
         super().__init__(scope, id)
@@ -201,8 +199,16 @@ class ClusterGovernance(Construct):
         )
 
 
-def _members(governance: TaskGovernance, control_plane: IControlPlane) -> dict[str, list[str]]:
-    """Teams by member: EKS has one access entry for each principal."""
+def members_of(governance: TaskGovernance, admins: Sequence[str]) -> dict[str, list[str]]:
+    """Teams by member: EKS has one access entry for each principal.
+
+    Args:
+        governance: The teams.
+        admins: Who has an access entry already.
+
+    Raises:
+        InvalidValue: if a member is no role or user, or has an entry already, or a team has what EKS has not.
+    """
     found: dict[str, list[str]] = {}
     for team in sorted(governance.teams, key=lambda team: team.name):
         if team.priorities:
@@ -211,16 +217,16 @@ def _members(governance: TaskGovernance, control_plane: IControlPlane) -> dict[s
                 "leave priorities of the team out",
             )
         for member in team.members:
-            if not is_token(member) and not _PRINCIPAL.fullmatch(member):
+            if not is_token(member) and not PRINCIPAL.fullmatch(member):
                 raise InvalidValue(
                     f"team {team.name!r} has member {member!r}",
                     "use ARNs of roles on EKS: arn:aws:iam::111122223333:role/Vision",
                 )
             found.setdefault(member, []).append(team.name)
-    if twice := sorted(set(found) & set(control_plane.admins)):
+    if twice := sorted(set(found) & set(admins)):
         raise InvalidValue(
-            f"{', '.join(twice)} is a member of {', '.join(found[twice[0]])} and has an access entry of the EKS "
-            "cluster already, which gives it every namespace or is not made here",
+            f"{twice[0]} is a member of {', '.join(found[twice[0]])} and has an access entry of the EKS cluster "
+            "already, which is not changed here",
             "take it out of members, or out of admins",
         )
     return found
