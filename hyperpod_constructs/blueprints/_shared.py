@@ -111,6 +111,7 @@ def zones_of(zone: str, groups: Sequence[InstanceGroup]) -> list[str]:
 
 
 def notify(
+    stack: cdk.Stack,
     cluster: Cluster,
     foundation: Foundation | None,
     *,
@@ -122,7 +123,7 @@ def notify(
 ) -> BudgetStack | None:
     """Tells people of the state of a cluster and of its cost; the stack of the budget, if there is one."""
     if foundation and foundation.alerts:
-        ClusterNotices(cdk.Stack.of(cluster), "Notices", cluster=cluster, topic_arn=foundation.alerts.topic_arn)
+        ClusterNotices(stack, "Notices", cluster=cluster, topic_arn=foundation.alerts.topic_arn)
     if budget is None:
         return None
     return BudgetStack(scope, id, account=place.account, region=place.region, emails=emails, budget=budget)

@@ -281,6 +281,7 @@ class EksTraining(cdk.Stack):
             else None
         )
         self.budget_stack = notify(
+            self,
             self.cluster,
             self.foundation,
             scope=scope,

@@ -248,6 +248,7 @@ class SlurmTraining(cdk.Stack):
         )
         acknowledge_nag(self.cluster)
         self.budget_stack = notify(
+            self,
             self.cluster,
             self.foundation,
             scope=scope,

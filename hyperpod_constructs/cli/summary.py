@@ -18,7 +18,7 @@ from hyperpod_constructs.cli.planned import Planned
 from hyperpod_constructs.planning import quotas, totals
 from hyperpod_constructs.planning.cost import Cost
 from hyperpod_constructs.planning.quotas import NeededQuota
-from hyperpod_constructs.planning.totals import ClusterTotals, PlanDates, SubnetUse, Totals
+from hyperpod_constructs.planning.totals import ClusterTotals, KubernetesApi, PlanDates, SubnetUse, Totals
 
 if TYPE_CHECKING:
     from hyperpod_constructs.account.preflight.record import Record
@@ -73,6 +73,7 @@ def _text(basis: Planned, judged: Judged, arguments: argparse.Namespace, learned
     found, money = totals.of(basis.deployment), basis.cost
     return [
         *(line for cluster in found.clusters for line in _cluster(cluster)),
+        *(line for api in found.kubernetes for line in _api(api)),
         *_subnets(found.subnets),
         *(line for plan in found.plans for line in _plan(plan, money)),
         "cost per hour",
@@ -95,6 +96,22 @@ def _cluster(cluster: ClusterTotals) -> Iterator[str]:
         yield f"  not counted   {terminal.plain(path)}: its number of instances is not known"
     for path in cluster.unknown_types:
         yield f"  not counted   accelerators of {terminal.plain(path)}: its instance type is not known"
+
+
+def _api(api: KubernetesApi) -> Iterator[str]:
+    version = f", Kubernetes {terminal.plain(api.version)}" if api.version else ""
+    yield f"EKS cluster {terminal.plain(api.name or api.path)}{version}"
+    yield f"  API reached   {_reach(api)}"
+
+
+def _reach(api: KubernetesApi) -> str:
+    if api.public is None or api.private is None:
+        return "in a way that is decided at deploy"
+    inside = " and from its VPC" if api.private else ""
+    if api.public:
+        blocks = ", ".join(map(terminal.plain, api.public_cidrs)) or "anywhere on the internet"
+        return f"from {blocks}{inside}"
+    return "from its VPC alone: a VPN, or a session on a node; endpoint=hp.Endpoint.public(cidrs=[...]) opens it"
 
 
 def _subnets(subnets: tuple[SubnetUse, ...]) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.control_plane import ControlPlane
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import VpcPlacement
 from hyperpod_constructs.planning import addresses
@@ -101,16 +102,39 @@ class PlanDates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KubernetesApi:
+    """How the Kubernetes API of an EKS cluster that is made is reached.
+
+    Attributes:
+        path: Path of the EKS cluster.
+        name: Its name; `None` where CloudFormation makes one or it is known only at deploy.
+        version: Its Kubernetes version; `None` where it is not known.
+        private: Whether it is reached from its VPC; `None` where that is not known.
+        public: Whether it is reached from the internet; `None` where that is not known.
+        public_cidrs: Blocks on the internet from which it is reached; none if from everywhere, or they are not known.
+    """
+
+    path: str
+    name: str | None
+    version: str | None
+    private: bool | None
+    public: bool | None
+    public_cidrs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """What a deployment amounts to.
 
     Attributes:
         clusters: In the order of the deployment.
+        kubernetes: EKS clusters that are made, in the order of the deployment.
         subnets: Every subnet in which nodes may stand, by path.
         plans: By day of arrival, unknown days last.
     """
 
     clusters: tuple[ClusterTotals, ...]
+    kubernetes: tuple[KubernetesApi, ...]
     subnets: tuple[SubnetUse, ...]
     plans: tuple[PlanDates, ...]
 
@@ -119,8 +143,21 @@ def of(deployment: Deployment) -> Totals:
     """Nodes, accelerators, addresses and plan dates of a deployment."""
     return Totals(
         clusters=tuple(_of_cluster(cluster) for cluster in deployment.clusters),
+        kubernetes=tuple(_api(plane) for plane in deployment.kubernetes.control_planes),
         subnets=_subnets(deployment),
         plans=_plans(deployment),
+    )
+
+
+def _api(plane: ControlPlane) -> KubernetesApi:
+    blocks = plane.public_cidrs if isinstance(plane.public_cidrs, tuple) else ()
+    return KubernetesApi(
+        path=plane.path,
+        name=known(plane.name),
+        version=known(plane.version),
+        private=known(plane.private),
+        public=known(plane.public),
+        public_cidrs=tuple(block for block in blocks if isinstance(block, str)),
     )
 
 

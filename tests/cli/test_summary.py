@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model import template
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.control_plane import ControlPlane, Kubernetes
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
+from hyperpod_constructs.tokens import UNKNOWN
 from tests.cli.conftest import CLUSTER, Run, Says, finding
 
 
@@ -140,3 +143,29 @@ class TestJson:
         assert (data["clusters"][0]["usable"], data["clusters"][0]["spare"]) == (30, 2)
         assert data["plans"][0]["arrives"] == "2026-12-07T11:30:00+00:00"
         assert data["quotas"][1]["command"].endswith("--desired-value 32")
+
+
+class TestKubernetesApi:
+    @pytest.mark.parametrize(
+        ("fields", "said"),
+        [
+            (
+                {"public": False, "private": True},
+                "from its VPC alone: a VPN, or a session on a node; endpoint=hp.Endpoint.public(cidrs=[...]) opens it",
+            ),
+            (
+                {"public": True, "private": True, "public_cidrs": ("198.51.100.0/24",)},
+                "from 198.51.100.0/24 and from its VPC",
+            ),
+            ({"public": True}, "from anywhere on the internet"),
+            ({"public": UNKNOWN}, "in a way that is decided at deploy"),
+        ],
+    )
+    def test_says_from_where_it_is_reached(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any], said: str
+    ) -> None:
+        plane = ControlPlane(path="Kubernetes", name="research", version="1.34", **fields)
+        deployment = Deployment(kubernetes=Kubernetes(control_planes=(plane,)))
+        monkeypatch.setattr(template, "decode", lambda *_, **__: deployment)
+        result = run("summary", "train.yaml", "--region", "us-west-2", train_yaml=CLUSTER)
+        assert result.out.splitlines()[:2] == ["EKS cluster research, Kubernetes 1.34", f"  API reached   {said}"]

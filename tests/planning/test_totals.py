@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 
 from hyperpod_constructs.catalog.instances import InstanceType
 from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.control_plane import ControlPlane, Kubernetes
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
 from hyperpod_constructs.planning import totals
-from hyperpod_constructs.planning.totals import Accelerators
+from hyperpod_constructs.planning.totals import Accelerators, KubernetesApi
 from hyperpod_constructs.tokens import UNKNOWN
 
 FRONTIER = TrainingPlan("frontier", count=32, zone="usw2-az2", starts="2026-12-07", ends="2027-02-14")
@@ -106,3 +107,28 @@ class TestPlans:
         groups = [InstanceGroup.compute(f"g{i}", "ml.p5.48xlarge", count=1, capacity=p) for i, p in enumerate(plans)]
         found = totals.of(Deployment(clusters=(cluster(*groups),))).plans
         assert [plan.plan for plan in found] == ["frontier", "late", "a", "b"]
+
+
+class TestKubernetesApi:
+    def test_says_how_each_eks_cluster_that_is_made_is_reached(self) -> None:
+        plane = ControlPlane(
+            path="F/Kubernetes",
+            name="research",
+            version="1.34",
+            public_cidrs=("198.51.100.0/24", UNKNOWN),
+            private=True,
+        )
+        (found,) = totals.of(Deployment(kubernetes=Kubernetes(control_planes=(plane,)))).kubernetes
+        assert found == KubernetesApi(
+            path="F/Kubernetes",
+            name="research",
+            version="1.34",
+            private=True,
+            public=True,
+            public_cidrs=("198.51.100.0/24",),
+        )
+
+    def test_knows_nothing_of_what_the_deploy_decides(self) -> None:
+        plane = ControlPlane(path="F", name=UNKNOWN, version=UNKNOWN, public=UNKNOWN, public_cidrs=UNKNOWN)
+        (found,) = totals.of(Deployment(kubernetes=Kubernetes(control_planes=(plane,)))).kubernetes
+        assert (found.name, found.version, found.public, found.public_cidrs) == (None, None, None, ())
