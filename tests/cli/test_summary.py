@@ -139,7 +139,7 @@ class TestJson:
     def test_has_every_part(self, run: Run, rules_say: Says) -> None:
         rules_say(finding(Severity.WARNING))
         data = run("summary", "train.yaml", "--format", "json", train_yaml=CLUSTER).data
-        assert set(data) == {"clusters", "subnets", "plans", "cost", "quotas", "findings"}
+        assert set(data) == {"clusters", "kubernetes", "subnets", "plans", "cost", "quotas", "findings"}
         assert (data["clusters"][0]["usable"], data["clusters"][0]["spare"]) == (30, 2)
         assert data["plans"][0]["arrives"] == "2026-12-07T11:30:00+00:00"
         assert data["quotas"][1]["command"].endswith("--desired-value 32")
