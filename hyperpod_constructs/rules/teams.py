@@ -26,6 +26,8 @@ _LONGEST: Final = 63
 _BORROWS: Final = "LendAndBorrow"
 _PERCENT: Final = range(1, 501)
 """What the texts of the API and of the registry allow."""
+_SCHEMA: Final = range(10_001)
+"""What their schema does; it reports what is outside."""
 
 
 def _by(
@@ -170,7 +172,7 @@ def limits_are_of_teams_that_borrow(deployment: Deployment) -> Iterator[Problem]
 def borrow_limits_are_usual(deployment: Deployment) -> Iterator[Problem]:
     for quota in deployment.quotas:
         limit = quota.borrow_limit
-        if quota.sharing in {None, _BORROWS} and isinstance(limit, int) and limit not in _PERCENT:
+        if quota.sharing in {None, _BORROWS} and limit in _SCHEMA and limit not in _PERCENT:
             none = ", or Strategy: Lend for a team that lends and does not borrow" if limit == 0 else ""
             yield Problem(
                 path=quota.path,

@@ -156,6 +156,7 @@ class TestBorrowLimitsAreUsual:
         [
             {"borrow_limit": 1},
             {"borrow_limit": 500},
+            {"borrow_limit": 10_001},
             {"borrow_limit": None},
             {"borrow_limit": UNKNOWN},
             {"borrow_limit": 501, "sharing": "Lend"},
