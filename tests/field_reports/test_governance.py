@@ -73,7 +73,7 @@ def test_field_report_H_02_a_quota_is_for_a_type_of_the_cluster_and_for_no_more_
 
 @settled("synth")
 def test_field_report_H_02_the_numbers_of_the_schema_hold() -> None:
-    weights: dict[str, Any] = {"PriorityClasses": [{"Name": "training", "Weight": 101}]}
+    weights = {"PriorityClasses": [{"Name": "training", "Weight": 101}]}
     many = {"PriorityClasses": [{"Name": f"class-{n}", "Weight": n} for n in range(11)]}
     for policy in (weights, many):
         assert ids(found(quota("vision", 8), policy=policy)) == ["HP1001"]
@@ -101,7 +101,8 @@ def test_field_report_H_02_the_values_refuse_the_same() -> None:
 
 @settled("synth")
 def test_field_report_H_03_a_policy_without_classes_is_told_of() -> None:
-    for policy in ({"FairShare": "Enabled"}, {"PriorityClasses": []}):
+    bare: tuple[dict[str, Any], ...] = ({"FairShare": "Enabled"}, {"PriorityClasses": []})
+    for policy in bare:
         (said,) = found(quota("vision", 8), policy=policy)
         assert (said.rule, said.path) == ("HP6042", "template.yaml/Policy")
     assert ids(found(quota("vision", 8))) == []
