@@ -109,7 +109,7 @@ def policies_have_priority_classes(deployment: Deployment) -> Iterator[Problem]:
     "HP6043",
     Severity.WARNING,
     title="A scheduler policy or a quota does not wait for the task governance add-on",
-    because="one that comes before the add-on ends in CreateFailed and has to be deleted and made again",
+    because="one that comes before the add-on may end in CreateFailed, and has to be deleted and made again then",
     source="SageMaker developer guide, sagemaker-hyperpod-eks-operate-console-ui-governance-troubleshoot (October "
     "2026): what to do about CreateFailed; that it comes of this is told in a public README only, and "
     "awslabs/awsome-distributed-ai, hyperpod-eks-tf, waits for the add-on's controller, too",

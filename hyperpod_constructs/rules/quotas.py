@@ -20,6 +20,7 @@ from hyperpod_constructs.rules._governance import (
     named,
     policies_of,
 )
+from hyperpod_constructs.rules._groups import groups_of
 from hyperpod_constructs.rules._pools import RESOURCES, Given, Pool, given, pools, types_of
 from hyperpod_constructs.rules._words import all_of, any_of
 from hyperpod_constructs.tokens import UNKNOWN
@@ -242,3 +243,31 @@ def _holds_nothing(quota: Quota) -> bool:
     held = [[getattr(share, field) for field in fields] for share in quota.shares]
     # An entry of a type alone is left out: no page says what the service makes of it.
     return all(any(value == 0 for value in each) and all(value in {None, 0} for value in each) for each in held)
+
+
+@rule(
+    "HP6009",
+    Severity.WARNING,
+    title="A quota has GPU partitions of a type that only flexible groups have",
+    because="GPUs are not divided in groups with InstanceRequirements, so that the team has partitions of no node",
+    source="SageMaker developer guide, sagemaker-hyperpod-eks-gpu-partitioning (October 2026)",
+)
+def partitions_are_of_groups_of_one_type(deployment: Deployment) -> Iterator[Problem]:
+    for cluster, quota in _quotas(deployment):
+        if types_of(cluster) is None or not may_count(quota) or not isinstance(quota.shares, tuple):
+            continue
+        flexible = {
+            kind for each in cluster.groups if each.flexible_types is not UNKNOWN for kind in each.flexible_types
+        }
+        fixed = {group.instance_type for group in groups_of(cluster)}
+        divided = [
+            share.instance_type for share in quota.shares if share is not UNKNOWN and share.partition is not None
+        ]
+        for kind in dict.fromkeys(divided):
+            if kind in flexible and kind not in fixed:
+                yield Problem(
+                    path=quota.path,
+                    message=f"{named(quota)} has AcceleratorPartition of {kind}, which only flexible groups of "
+                    f"{cluster.path} have",
+                    fix=f"add a group with InstanceType: {kind}, or give whole GPUs as Accelerators",
+                )

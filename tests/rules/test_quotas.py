@@ -305,6 +305,29 @@ class TestQuotasHoldSomething:
         assert of("HP6008", quota(**fields)) == []
 
 
+class TestPartitionsAreOfGroupsOfOneType:
+    PARTS = quota("vision", share(partition="mig-1g.10gb", partition_count=7))
+    FLEXIBLE = kubernetes(instance_type=None, flexible_types=(P5, P5EN))
+
+    def test_flexible_groups_have_none(self) -> None:
+        assert of("HP6009", self.PARTS, clusters=on(self.FLEXIBLE)) == [
+            (
+                f"HP6009 quota of team 'vision' has AcceleratorPartition of {P5}, which only flexible groups of Train "
+                f"have | add a group with InstanceType: {P5}, or give whole GPUs as Accelerators"
+            )
+        ]
+
+    @pytest.mark.parametrize(
+        "other", [kubernetes(name="one"), kubernetes(name="any", instance_type=UNKNOWN, flexible_types=UNKNOWN)]
+    )
+    def test_is_silent_where_another_group_has_or_may_have_them(self, other: Any) -> None:
+        assert of("HP6009", self.PARTS, clusters=on(self.FLEXIBLE, other)) == []
+
+    @pytest.mark.parametrize("shares", [(instances(1),), (share(UNKNOWN, partition=UNKNOWN),), (UNKNOWN,), UNKNOWN])
+    def test_is_silent_on_other_and_unknown_shares(self, shares: Any) -> None:
+        assert of("HP6009", quota(shares=shares), clusters=on(self.FLEXIBLE)) == []
+
+
 def test_a_sound_quota_draws_nothing() -> None:
-    for rule in range(1, 9):
+    for rule in range(1, 10):
         assert of(f"HP600{rule}", quota("vision", instances(8)), clusters=(EIGHT,)) == []
