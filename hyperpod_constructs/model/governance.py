@@ -178,10 +178,13 @@ class SchedulerPolicy:
         name: Its name; cannot be changed later.
         priorities: Weights by name of the priority class.
         fair_share: `Enabled`, which is what the service takes where it is left out, or `Disabled`.
-        idle_sharing: `Enabled` or `Disabled`.
+        idle_sharing: Whether teams may borrow what is in no quota: `Enabled`, or `Disabled`, which is what the service
+            takes where it is left out.
+        certain: Whether it is certain that the template makes it.
         after: Paths of what CloudFormation creates before it.
 
-    Source: AWS::SageMaker::ClusterSchedulerConfig schema (2026-10-20).
+    Source: AWS::SageMaker::ClusterSchedulerConfig schema (2026-10-20); SageMaker developer guide,
+        sagemaker-hyperpod-eks-operate-console-ui-governance-policies (October 2026).
     """
 
     path: str
@@ -190,6 +193,7 @@ class SchedulerPolicy:
     priorities: Mapping[str, int | Unknown] | Unknown = field(default_factory=dict)
     fair_share: str | Unknown | None = None
     idle_sharing: str | Unknown | None = None
+    certain: bool = True
     after: frozenset[str] = frozenset()
 
 
@@ -204,6 +208,7 @@ class QuotaShare:
         vcpus: Virtual processors.
         memory_gib: Memory.
         partition: Kind of MIG partition.
+        partition_count: How many of those.
     """
 
     instance_type: str | Unknown
@@ -212,6 +217,7 @@ class QuotaShare:
     vcpus: float | Unknown | None = None
     memory_gib: float | Unknown | None = None
     partition: str | Unknown | None = None
+    partition_count: int | Unknown | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +233,8 @@ class Quota:
         weight: Fair share, 0 to 100.
         sharing: `Lend`, `DontLend` or `LendAndBorrow`, which is what the service takes where it is left out.
         borrow_limit: How much the team may borrow, in percent of its own; 50 where it is left out.
+        borrowable: How much it may borrow of each instance type, in absolute numbers; left out means as the percentage
+            says.
         preempts: `LowerPriority`, which is what the service takes where it is left out, or `Never`.
         active: `Enabled`, which is what the service takes where it is left out, or `Disabled`.
         has_members: Whether anybody is given access to the team, as far as its author says.
@@ -244,6 +252,7 @@ class Quota:
     weight: int | Unknown | None = None
     sharing: str | Unknown | None = None
     borrow_limit: int | Unknown | None = None
+    borrowable: tuple[QuotaShare | Unknown, ...] | Unknown = ()
     preempts: str | Unknown | None = None
     active: str | Unknown | None = None
     has_members: bool | Unknown | None = None

@@ -72,3 +72,15 @@ def test_a_quota_has_what_the_team_gets(deployment_of: Any) -> None:
             after=frozenset({"app.json/Cluster"}),
         ),
     )
+
+
+def test_a_quota_of_partitions_has_their_kind_and_number(deployment_of: Any) -> None:
+    share = {"InstanceType": "ml.p5.48xlarge", "AcceleratorPartition": {"Type": "mig-1g.10gb", "Count": 7}}
+    sharing = {"Strategy": "LendAndBorrow", "AbsoluteBorrowLimits": [share]}
+    resources = {
+        "Cluster": CLUSTER,
+        "Quota": quota(ComputeQuotaResources=[share, UNDECIDABLE], ResourceSharingConfig=sharing),
+    }
+    (found,) = deployment_of(resources).quotas
+    partitions = QuotaShare(instance_type="ml.p5.48xlarge", partition="mig-1g.10gb", partition_count=7)
+    assert (found.shares, found.borrowable) == ((partitions, UNKNOWN), (partitions,))

@@ -253,7 +253,7 @@ GOVERNANCE: Final[Mapping[str, Pair]] = {
             "Pretraining.ComputeQuotaConfig.ComputeQuotaResources.Count": "in-place",
             "Alignment.ComputeQuotaConfig.ComputeQuotaResources.Count": "in-place",
         },
-        says=("12", "10", "borrowed"),
+        says=("12", "10", "above a lower quota counts as borrowed, which tasks of other teams may preempt"),
     ),
     "team-added": Pair(
         base={APP: EKS},
@@ -286,7 +286,11 @@ GOVERNANCE: Final[Mapping[str, Pair]] = {
         verdict="replaces",
         changes={"Alignment.ComputeQuotaTarget.TeamName": "replaced"},
         fails=("replacement",),
-        says=("hyperpod-ns-TEAM",),
+        says=(
+            "deletes the quota before it makes the new one",
+            "hyperpod-ns-TEAM",
+            "what becomes of them without a quota is not documented",
+        ),
     ),
     "policy-renamed": _pair(
         EKS,

@@ -177,14 +177,21 @@ class TestDirection:
         tainted = group(KubernetesConfig={"Taints": [{"Key": "k", "Effect": effect}]})
         assert impacts(cluster(group()), cluster(tainted)) == {f"{GROUPS}.KubernetesConfig": expected}
 
-    def test_of_a_quota_says_who_may_lose(self, review: Review) -> None:
+    @pytest.mark.parametrize(
+        ("counts", "says"),
+        [
+            ((4, 6), "the team is guaranteed more; what others run there on borrowed quota may be preempted"),
+            ((6, 4), "what a team runs above a lower quota counts as borrowed, which tasks of other teams may preempt"),
+        ],
+    )
+    def test_of_a_quota_says_who_may_lose(self, review: Review, counts: tuple[int, int], says: str) -> None:
         def quota(count: int) -> Body:
             config = {"ComputeQuotaResources": [{"InstanceType": "ml.p5.48xlarge", "Count": count}]}
             return resource("AWS::SageMaker::ComputeQuota", ComputeQuotaConfig=config)
 
-        (more,) = review(quota(4), quota(6))
-        assert "guaranteed more" in more.effect.reason
-        assert more.impact is Impact.IN_PLACE
+        (change,) = review(*map(quota, counts))
+        assert says in change.effect.reason
+        assert change.impact is Impact.IN_PLACE
 
 
 class TestData:

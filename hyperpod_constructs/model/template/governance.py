@@ -15,7 +15,9 @@ from hyperpod_constructs.tokens import UNKNOWN, Unknown
 def scheduler_policies(resources: Resources) -> tuple[SchedulerPolicy, ...]:
     """The scheduler policies of an assembly."""
     return tuple(
-        found.properties.build(SchedulerPolicy, _POLICY, path=found.path, after=resources.created_before(found))
+        found.properties.build(
+            SchedulerPolicy, _POLICY, path=found.path, certain=found.certain, after=resources.created_before(found)
+        )
         for found in resources.of("AWS::SageMaker::ClusterSchedulerConfig")
     )
 
@@ -63,6 +65,7 @@ _SHARE: Final[Fields] = {
     "vcpus": ("VCpu", Node.number),
     "memory_gib": ("MemoryInGiB", Node.number),
     "partition": ("AcceleratorPartition.Type", Node.text),
+    "partition_count": ("AcceleratorPartition.Count", Node.whole),
 }
 _QUOTA: Final[Fields] = {
     "cluster": _CLUSTER,
@@ -72,6 +75,7 @@ _QUOTA: Final[Fields] = {
     "shares": ("ComputeQuotaConfig.ComputeQuotaResources", each(_share)),
     "sharing": ("ComputeQuotaConfig.ResourceSharingConfig.Strategy", Node.text),
     "borrow_limit": ("ComputeQuotaConfig.ResourceSharingConfig.BorrowLimit", Node.whole),
+    "borrowable": ("ComputeQuotaConfig.ResourceSharingConfig.AbsoluteBorrowLimits", each(_share)),
     "preempts": ("ComputeQuotaConfig.PreemptTeamTasks", Node.text),
     "active": ("ActivationState", Node.text),
 }
