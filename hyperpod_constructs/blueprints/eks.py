@@ -44,7 +44,7 @@ from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.control_plane import ControlPlane, Kubernetes
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.governance import TaskGovernance
-from hyperpod_constructs.model.kubernetes import AutoScaling, Endpoint, TieredStorage
+from hyperpod_constructs.model.kubernetes import KARPENTER, Endpoint, TieredStorage
 from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.model.storage import DataRepository, Lustre
 from hyperpod_constructs.planning.addresses import control_plane_blocks
@@ -383,7 +383,7 @@ def _as_the_rules_see_it(
         mounts={},
         lifecycle=scripts_for(lifecycle, on_eks=True),
         recovery=recovery,
-        autoscaling=AutoScaling(mode="Enable") if karpenter else None,
+        autoscaling=KARPENTER if karpenter else None,
         tiered_storage=tiered_storage,
         chart_elsewhere=control_plane.chart_elsewhere if control_plane else False,
         tags=tags_for(tags, on_eks=True),

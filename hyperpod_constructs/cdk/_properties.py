@@ -98,9 +98,7 @@ def auto_scaling(scaling: AutoScaling | None) -> sagemaker.CfnCluster.ClusterAut
     """Karpenter."""
     if scaling is None:
         return None
-    return _Cluster.ClusterAutoScalingConfigProperty(
-        mode=given(scaling.mode), auto_scaler_type=given(scaling.scaler) or "Karpenter"
-    )
+    return _Cluster.ClusterAutoScalingConfigProperty(mode=given(scaling.mode), auto_scaler_type=given(scaling.scaler))
 
 
 def tiered_storage(storage: TieredStorage | None) -> sagemaker.CfnCluster.TieredStorageConfigProperty | None:

@@ -41,7 +41,7 @@ from hyperpod_constructs.model.capacity import InstanceGroup, TrainingPlan
 from hyperpod_constructs.model.control_plane import Kubernetes
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.governance import TaskGovernance
-from hyperpod_constructs.model.kubernetes import AutoScaling, TieredStorage
+from hyperpod_constructs.model.kubernetes import KARPENTER, TieredStorage
 from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
 from hyperpod_constructs.model.people import People
 from hyperpod_constructs.model.storage import OpenZfs
@@ -155,7 +155,7 @@ class Cluster(Construct):
             lifecycle=lifecycle,
             people=people,
             governance=governance,
-            autoscaling=AutoScaling(mode="Enable") if karpenter else None,
+            autoscaling=KARPENTER if karpenter else None,
             tiered_storage=tiered_storage,
             chart_elsewhere=control_plane is not None and control_plane.chart_elsewhere,
             recovery=recovery,
@@ -164,7 +164,7 @@ class Cluster(Construct):
             region=None if is_token(region) else region,
         )
         elsewhere = {each.model.path: validation.accepted_on(each) for each in self._mounts.values()}
-        validation.refuse_errors(self._surroundings(seen), acknowledge, elsewhere)
+        validation.refuse_errors(self.surroundings(seen), acknowledge, elsewhere)
         _check_names_differ(seen)
         by_group = {str(group.name): scripts_of(lifecycle, group) for group in seen.groups}
         mounted = [each.model for each in self._mounts.values()]
@@ -211,8 +211,8 @@ class Cluster(Construct):
         validation.register(self)
         validation.record(self, acknowledge)
         if any(each.subnet for each in self._mounts.values()):
-            in_template = self._surroundings(seen, imported=False)
-            validation.warn_of_what_no_template_says(self, self._surroundings(seen), in_template)
+            in_template = self.surroundings(seen, imported=False)
+            validation.warn_of_what_no_template_says(self, self.surroundings(seen), in_template)
         if all(group.described or instances.find(name) for group in seen.groups for name in types_of(group)):
             validation.acknowledge_type_list(self.resource)
         if any(group.image_id == "default" for group in seen.groups):
@@ -262,8 +262,13 @@ class Cluster(Construct):
             raise InvalidValue(f"no group {group!r}; the cluster has {', '.join(self.roles.roles)}")
         return self.roles.roles[group]
 
-    def _surroundings(self, seen: model.Cluster, *, imported: bool = True) -> Deployment:
-        """The cluster and what it refers to, with or without file systems that stand in no template."""
+    def surroundings(self, seen: model.Cluster, *, imported: bool = True) -> Deployment:
+        """The cluster and what it refers to, as the rules see them.
+
+        Args:
+            seen: The cluster.
+            imported: Whether file systems that stand in no template are among it.
+        """
         file_systems = [each for each in self._mounts.values() if imported or each.subnet is None]
         subnets = tuple(each.subnet for each in file_systems if each.subnet)
         plane = self.control_plane.model if self.control_plane else None

@@ -52,7 +52,13 @@ def governed(path: str, cluster: model.Cluster, governance: TaskGovernance) -> D
     return Deployment(
         clusters=(replace(cluster, has_teams=True),),
         scheduler_policies=(policy,),
-        quotas=tuple(_quota(f"{path}/Team-{team.name}", cluster, governance, team) for team in governance.teams),
+        quotas=tuple(
+            replace(
+                _quota(f"{path}/Team-{team.name}", cluster, governance, team),
+                after=frozenset({policy.path, cluster.path}),
+            )
+            for team in governance.teams
+        ),
     )
 
 
@@ -143,7 +149,12 @@ class ClusterGovernance(Construct):
         check_fields("governance: ", governance)
         members = members_of(governance, control_plane.admins)
         seen = governed(f"{scope.node.path}/{id}", cluster.model, governance)
-        validation.refuse_errors(seen, acknowledge)
+        around = cluster.surroundings(seen.clusters[0])
+        validation.refuse_errors(
+            replace(around, scheduler_policies=seen.scheduler_policies, quotas=seen.quotas),
+            acknowledge,
+            {cluster.model.path: validation.accepted_on(cluster)},
+        )
         super().__init__(scope, id)
         addon = addons.resources.get(TASK_GOVERNANCE) if addons else None
         if addon is None:

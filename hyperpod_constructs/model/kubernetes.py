@@ -108,6 +108,10 @@ class AutoScaling:
         check_one_of("AutoScalerType", self.scaler, ("Karpenter",))
 
 
+KARPENTER: Final = AutoScaling(mode="Enable", scaler="Karpenter")
+"""What a cluster that scales itself has."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieredStorage:
     """Checkpoints in the memory of the nodes before they go to S3.

@@ -30,16 +30,16 @@ def programs(*, tokens: bool = True, careful: bool = False) -> st.SearchStrategy
 @st.composite
 def of_blueprints(draw: Any, *, tokens: bool = True, careful: bool = False) -> Program:
     """Programs of one call of a blueprint."""
-    return _written(draw, _blueprint, tokens=tokens, careful=careful)
+    return written(draw, _blueprint, tokens=tokens, careful=careful)
 
 
 @st.composite
 def of_constructs(draw: Any, *, tokens: bool = True, careful: bool = False) -> Program:
     """Programs that put a cluster together."""
-    return _written(draw, _constructs, tokens=tokens, careful=careful)
+    return written(draw, _constructs, tokens=tokens, careful=careful)
 
 
-def _written(draw: Any, write: Callable[[Author], Steps], *, tokens: bool, careful: bool) -> Program:
+def written(draw: Any, write: Callable[[Author], Steps], *, tokens: bool, careful: bool) -> Program:
     region, prefix = draw(st.sampled_from([REGIONS[0]] * 5 + list(REGIONS)))
     slips, junk = (0, False) if careful else draw(st.sampled_from(_HANDS))
     author = Author(
@@ -86,7 +86,7 @@ def _blueprint(author: Author) -> Steps:
                 "endpoints": (5, lambda: author.field((["ssm"], []), (["com.amazonaws.ssm"], "ssm", [3]))),
             }
         )
-    options |= _shared(author, options["groups"] if isinstance(options["groups"], list) else [])
+    options |= shared(author, options["groups"] if isinstance(options["groups"], list) else [])
     options |= author.options(
         {
             "generation": (8, lambda: author.field((1, 2), (0, 1000, 1.5, "1"))),
@@ -112,7 +112,7 @@ def _constructs(author: Author) -> Steps:
     steps = [("network", _imported_network(author) if author.sometimes(4) else made)]
     mounts: dict[Any, Any] = {}
     storage = author.draw(st.sampled_from(["new", "none", "imported"]))
-    where = author.field("/fsx", ("fsx", "/", ""))
+    where = _as_key(author.field("/fsx", ("fsx", "/", "")))
     if storage == "new":
         options = {"network": Name("network"), "lustre": author.lustre()}
         options |= author.options(
@@ -132,7 +132,7 @@ def _constructs(author: Author) -> Steps:
         "network": Name("network"),
         "groups": author.field(groups),
         **author.options({"zone": (4, lambda: author.field(zones[-1], ("usw2-az4", "use1-az1")))}),
-        **_shared(author, groups),
+        **shared(author, groups),
     }
     if mounts:
         cluster["mounts"] = author.field(mounts, ({"/fsx": "fs-1"}, {where: Name("network")}))
@@ -145,7 +145,16 @@ def _constructs(author: Author) -> Steps:
     return tuple(steps)
 
 
-def _shared(author: Author, groups: list[Any]) -> dict[str, Any]:
+def _as_key(value: Any) -> Any:
+    """What may be a key of a dictionary: whoever writes a list there gets Python's own error."""
+    try:
+        hash(value)
+    except TypeError:
+        return "fsx"
+    return value
+
+
+def shared(author: Author, groups: list[Any]) -> dict[str, Any]:
     """What blueprint and construct have in common."""
     drawn = groups if isinstance(groups, list) else []  # anything may stand where groups belong
     calls = [call for call in drawn if isinstance(call, Call) and call.name.startswith("InstanceGroup")]

@@ -11,6 +11,7 @@ from hyperpod_constructs import rules
 from hyperpod_constructs.errors import InvalidCluster
 from hyperpod_constructs.findings import Finding, Severity
 from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.control_plane import Kubernetes
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.lifecycle import Lifecycle
 from hyperpod_constructs.model.orchestration import ExternalDatabase, Slurm
@@ -92,12 +93,16 @@ def _by_key(findings: Iterable[Finding]) -> dict[tuple[str, str], Finding]:
 
 
 def _as_constructs_see_it(read: Deployment) -> Deployment:
-    """A deployment without what constructs make beside what they check: roles, routes, topics and public subnets."""
+    """A deployment without what constructs make beside what they check: roles, routes, topics, add-ons, other subnets."""
     alone = [
         replace(cluster, depends_on=None, groups=tuple(map(_without_role, cluster.groups))) for cluster in read.clusters
     ]
+    planes = (replace(plane, complete=False, after=frozenset()) for plane in read.kubernetes.control_planes)
     return Deployment(
         clusters=tuple(alone),
+        kubernetes=Kubernetes(control_planes=tuple(planes)),
+        scheduler_policies=read.scheduler_policies,
+        quotas=read.quotas,
         file_systems=read.file_systems,
         subnets=tuple(subnet for subnet in read.subnets if "/Public-" not in subnet.path),
         security_groups=read.security_groups,
@@ -161,6 +166,7 @@ def comparable(cluster: Cluster) -> Cluster:
         groups=tuple(_comparable_group(group, all_or_nothing=all_or_nothing) for group in cluster.groups),
         placement=None,
         depends_on=None,
+        cluster_role=None,
         tags={},
         account=None,
         region=None,
