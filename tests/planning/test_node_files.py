@@ -20,6 +20,7 @@ GROUPS = (
     hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=2, mounts=FSX),
 )
 CLUSTER = Context(cluster="frontier", groups=GROUPS, roster="/hyperpod/frontier/roster")
+SSSD = hp.steps.Sssd(domain="example.com", uri="ldaps://ldap.example.com", base_dn="dc=example,dc=com")
 
 
 def names(*steps: hp.steps.Step) -> set[str]:
@@ -66,6 +67,11 @@ def test_every_module_imports_from_the_archive_alone(tmp_path: Path) -> None:
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_directory_alone_does_not_bring_the_code_of_people() -> None:
+    assert {"hyperpod_node/sshd.py", "hyperpod_node/sssd.py"} <= names(SSSD)
+    assert "hyperpod_node/people.py" not in names(SSSD)
 
 
 def test_the_archive_says_nothing_about_who_made_it_or_when() -> None:
