@@ -17,7 +17,6 @@ from typing import Any
 from hyperpod_node import host, metadata_service
 
 HOME = Path("/opt/hyperpod-services")
-UNITS = Path("/etc/systemd/system")
 MOST_BYTES = 1 << 30
 SETTLE_SECONDS = 3
 _UNIT = """[Unit]
@@ -146,7 +145,7 @@ def quoted(text: str) -> str:
 
 def _start(name: str, text: str) -> None:
     """Starts what changed, and goes back if it does not run."""
-    path = UNITS / f"{name}.service"
+    path = host.UNITS / f"{name}.service"
     before: str | None = path.read_text(encoding="utf-8") if path.exists() else None
     try:
         host.service(name, text)
