@@ -187,6 +187,56 @@ def test_timers_that_cannot_be_set_hold_no_node_up_and_count_where_somebody_asks
     assert "step=good event=end code=0" in log
 
 
+def units(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / "units").iterdir())
+
+
+def test_units_of_steps_that_are_gone_go_too(ran: Callable[..., int], home: Path) -> None:
+    asked = []
+
+    def systemctl(*argv: str) -> str:
+        asked.append(argv)
+        return ""
+
+    own = "hyperpod-service-exporter.service"
+    ran("--group", "p5")
+    (home / "units" / own).touch()
+    ran("--group", "p5", systemctl=systemctl, steps=[GOOD])
+    assert units(home) == [
+        "hyperpod-boot.service",
+        own,
+        *(f"hyperpod-step-good.{kind}" for kind in ("service", "timer")),
+    ]
+    stopped = ("systemctl", "disable", "--now", "hyperpod-step-bad.timer")
+    assert asked[-2:] == [stopped, ("systemctl", "daemon-reload")]
+    assert "event=withdrawn unit=hyperpod-step-bad.timer" in runner.LOG.read_text()
+    ran("--group", "p5", steps=[{**GOOD, "every": None, "at_boot": False}])
+    assert units(home) == [own]
+
+
+@pytest.mark.parametrize("argv", [["--boot"], ["--group", "p5", "--boot"], ["good"]])
+def test_a_run_of_some_steps_takes_no_timer_of_others_away(
+    ran: Callable[..., int], home: Path, argv: list[str]
+) -> None:
+    ran("--group", "p5")
+    before = units(home)
+    ran(*argv, steps=[GOOD, {**BAD, "at_boot": False}])
+    assert units(home) == before
+
+
+def test_a_unit_that_cannot_be_stopped_is_withdrawn_by_the_next_run(ran: Callable[..., int], home: Path) -> None:
+    def stuck(*argv: str) -> str:
+        if "disable" in argv:
+            raise host.Failure("the bus is away")
+        return ""
+
+    ran("--group", "p5")
+    assert ran(systemctl=stuck, steps=[GOOD]) == 1
+    assert "hyperpod-step-bad.timer" in units(home)
+    assert ran(steps=[GOOD]) == 0
+    assert "hyperpod-step-bad.timer" not in units(home)
+
+
 def test_a_message_stays_on_its_line() -> None:
     assert runner._quoted('say "no"\nagain') == "\"say 'no' again\""
 

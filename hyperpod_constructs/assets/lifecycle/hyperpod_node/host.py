@@ -286,6 +286,17 @@ def service(name: str, unit: str, timer: str | None = None) -> None:
     remove(pending)
 
 
+def withdraw(unit: str) -> None:
+    """Stops a timer or a service and takes it away, a timer with what it starts."""
+    run("systemctl", "disable", "--now", unit)
+    try:
+        remove((UNITS / unit).with_suffix(".service"))
+        remove(UNITS / unit)  # last: by it the next run finds what one that died has left
+    except OSError as error:
+        raise Failure(f"{unit} cannot be taken away: {error.strerror}") from error
+    run("systemctl", "daemon-reload")
+
+
 def slurm(program: str, *argv: str, timeout: float = 30) -> str:
     """What a program of Slurm writes; the image keeps them in /opt/slurm/bin.
 

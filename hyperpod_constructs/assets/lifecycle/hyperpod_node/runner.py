@@ -34,6 +34,8 @@ COMMAND = Path("/usr/local/sbin/hyperpod-node")
 LOG = Path("/var/log/hyperpod/steps.log")
 LOCKS = host.RUN
 RESOURCES = Path("/opt/ml/config/resource_config.json")
+_PERIODIC, _AFTER_REBOOT = "hyperpod-step-", "hyperpod-boot.service"
+"""Names of units: no script of a user's has the name of another one."""
 _FIND_HOME = (  # a run may have died between the two renames of an installation
     f"[ -d {HOME} ] || {{ mkdir -p {LOCKS}; flock {LOCKS}/.install.lock"
     f" sh -c '[ -d {HOME} ] || mv {HOME}.old {HOME}'; }}\n"
@@ -300,22 +302,34 @@ def _keep_running(steps: list[dict[str, Any]]) -> int:
             0o755,
         )
         if any(step.get("at_boot") for step in steps):
-            host.write(host.UNITS / "hyperpod-boot.service", _unit("after a reboot", "--boot", boot=True))
-            host.run("systemctl", "enable", "hyperpod-boot.service")  # not started: all of it runs now anyway
+            host.write(host.UNITS / _AFTER_REBOOT, _unit("after a reboot", "--boot", boot=True))
+            host.run("systemctl", "enable", _AFTER_REBOOT)  # not started: all of it runs now anyway
         for step in steps:
             if step.get("every"):
                 every = int(step["every"])  # and a fifth of it by chance, so that not all nodes ask at once
                 host.service(
-                    f"hyperpod-step-{step['name']}",  # so that no script of a user's has the name of another unit
+                    f"{_PERIODIC}{step['name']}",
                     _unit(f"step {step['name']}", step["name"]),
                     f"[Unit]\nDescription=HyperPod step {step['name']}\n\n"
                     f"[Timer]\nOnActiveSec={every}\nOnUnitInactiveSec={every}\nRandomizedDelaySec={every // 5}\n"
                     "AccuracySec=1\n\n[Install]\nWantedBy=timers.target\n",
                 )
+        _withdraw(steps)
     except host.Failure as failure:
         _tell(f"event=timers code={failure.code} message={_quoted(str(failure))}")
         return failure.code
     return 0
+
+
+def _withdraw(steps: list[dict[str, Any]]) -> None:
+    """Takes away the units that steps had made here which are gone, or do not run again any more."""
+    wanted = {f"{_PERIODIC}{step['name']}.timer" for step in steps if step.get("every")}
+    if any(step.get("at_boot") for step in steps):
+        wanted.add(_AFTER_REBOOT)
+    made = [*host.UNITS.glob(f"{_PERIODIC}*.timer"), *host.UNITS.glob(_AFTER_REBOOT)]
+    for unit in sorted({path.name for path in made} - wanted):
+        host.withdraw(unit)
+        _tell(f"event=withdrawn unit={unit}")
 
 
 def _unit(what: str, arguments: str, *, boot: bool = False) -> str:
