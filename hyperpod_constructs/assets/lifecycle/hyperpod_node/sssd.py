@@ -87,12 +87,16 @@ def settings(inputs: Mapping[str, Any], password: str, ca: str) -> str:
         "ldap_default_authtok_type": "password",
         "ldap_default_authtok": password,
     }
+    # Without the schema SSSD looks for posixAccount, and finds nobody in an Active Directory.
+    numbers = inputs.get("active_directory")
+    directory = {"ldap_schema": "ad", "ldap_id_mapping": "true" if numbers == "sid" else "false"}
     groups = inputs.get("allow_groups")
     lines = {
         "id_provider": "ldap",
         "auth_provider": "ldap",
         "ldap_uri": inputs.get("uri"),
         "ldap_search_base": inputs.get("base_dn"),
+        **(directory if numbers else {}),
         "ldap_tls_reqcert": "demand",
         "ldap_tls_cacert": ca,
         **(bind if password else {}),
