@@ -4,7 +4,7 @@
 set -eu
 
 PACKAGES="slurmctld slurmd slurm-client munge slurmdbd mariadb-server iptables openssh-server sudo logrotate
-util-linux iproute2"
+util-linux iproute2 prometheus"
 POLICY=/usr/sbin/policy-rc.d
 
 without() {
@@ -42,7 +42,7 @@ for package in $missing; do
   case $package in
   mariadb-server) unit=mariadb ;;
   openssh-server) unit=ssh ;;
-  slurmctld | slurmd | slurmdbd | munge) unit=$package ;;
+  slurmctld | slurmd | slurmdbd | munge | prometheus) unit=$package ;;
   *) continue ;;
   esac
   systemctl disable --quiet "$unit" 2>/dev/null || true

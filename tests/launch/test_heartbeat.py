@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -44,16 +43,6 @@ def test_before_the_first_checkpoint_has_no_time_of_one(tmp_path: Path) -> None:
     beat = beating(tmp_path)
     beat.beat(step=1, tokens=2)
     assert heartbeat.CHECKPOINT not in heartbeat.read(beat.file)
-
-
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="there is no promtool on this machine")
-def test_is_what_prometheus_reads(tmp_path: Path) -> None:
-    beat = beating(tmp_path, user='a "b\\ c')
-    beat.beat(step=1, tokens=2, checkpoint_time=3.0)
-    said = subprocess.run(
-        ["promtool", "check", "metrics"], input=beat.file.read_text(), capture_output=True, text=True, check=False
-    )
-    assert (said.returncode, said.stdout, said.stderr) == (0, "", "")
 
 
 def test_is_whole_whenever_it_is_read(tmp_path: Path) -> None:

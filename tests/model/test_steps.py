@@ -242,6 +242,12 @@ class TestSssd:
         with pytest.raises(hp.InvalidValue, match="use ldaps://"):
             steps.Sssd(**{**self.given, "uri": "ldap://ldap.example.com"})
 
+    def test_says_where_the_numbers_of_an_active_directory_come_from(self) -> None:
+        assert "active_directory" not in one(steps.Sssd(**self.given))["inputs"]
+        assert one(steps.Sssd(**self.given, active_directory="sid"))["inputs"]["active_directory"] == "sid"
+        with pytest.raises(hp.InvalidValue, match="step sssd: active_directory"):
+            steps.Sssd(**self.given, active_directory="uid")  # type: ignore[arg-type]  # a value that is refused
+
     def test_needs_a_name_with_a_password(self) -> None:
         with pytest.raises(hp.InvalidValue, match="go together"):
             steps.Sssd(**self.given, bind_dn="cn=nodes")

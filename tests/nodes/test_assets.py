@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
+from hyperpod_node import host
 
 ASSETS: Final = Path(__file__).parents[2] / "hyperpod_constructs/assets/lifecycle"
 DOCS: Final = Path(__file__).parents[2] / "docs/nodes.md"
@@ -132,8 +134,14 @@ def test_node_code_stays_far_below_the_scripts_that_it_replaces() -> None:
     assert 0 < count_lines() < REFERENCE_LINES
 
 
-@pytest.mark.skipif(not DOCS.exists(), reason="docs/nodes.md is not written yet")
 def test_docs_state_the_lines_of_node_code() -> None:
     stated = re.search(r"\b([\d,]+) lines of node code\b", DOCS.read_text())
     assert stated is not None, f"docs/nodes.md must say `{count_lines():,} lines of node code`"
     assert int(stated.group(1).replace(",", "")) == count_lines()
+
+
+def test_docs_state_every_exit_code_and_no_other() -> None:
+    rows = re.findall(r"^\| (\d+(?:, \d+)*) \|", DOCS.read_text(), re.MULTILINE)
+    codes = {host.FAILED, host.BAD_INPUTS, host.TRY_AGAIN, host.MISTAKE, host.TIMED_OUT}
+    stopped = {128 + ending for ending in (signal.SIGINT, signal.SIGTERM)}
+    assert {int(code) for row in rows for code in row.split(", ")} == {0, *codes, *stopped}

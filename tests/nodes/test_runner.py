@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -121,6 +122,119 @@ def test_a_script_that_was_not_published_is_a_mistake_that_says_so(home: Path) -
     gone = {"name": "own", "run": "own/gone.sh", "timeout": 1, "retries": 3}
     assert runner._run_step(home, gone, {**os.environ, "PYTHONPATH": str(home)}) == host.MISTAKE
     assert "own/gone.sh cannot be read: No such file or directory; was it published?" in runner.LOG.read_text()
+
+
+BAD, GOOD = {"name": "bad", "run": "./bad.sh"}, {"name": "good", "run": "./good.sh"}
+
+
+@pytest.fixture
+def ran(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Runs the command on a node that has a step that fails, then one that does not."""
+    for name, code in (("bad", 9), ("good", 0)):
+        (home / f"{name}.sh").write_text(f"#!/bin/sh\nexit {code}\n")
+    (home / "group").write_text("p5\n")
+    monkeypatch.setattr(runner, "COMMAND", home / "command")
+    monkeypatch.setattr(host, "UNITS", home / "units")
+    monkeypatch.setattr(host, "RUN", home / "run")
+    monkeypatch.setattr(runner, "_install", lambda _: home)
+
+    def run_command(
+        *argv: str, systemctl: Callable[..., str] = lambda *_: "", steps: Sequence[Any] = (BAD, GOOD)
+    ) -> int:
+        monkeypatch.setattr(host, "run", systemctl)
+        given = [{**step(each["name"]), "timeout": 20, "at_boot": True, "every": 60, **each} for each in steps]
+        (home / "inputs.json").write_text(json.dumps({**INPUTS, "steps": given}))
+        return runner.main([*argv])
+
+    return run_command
+
+
+def without_systemd(*_: str) -> str:
+    raise host.Mistake("this image has no systemctl")
+
+
+@pytest.mark.parametrize(
+    ("argv", "code"),
+    [
+        pytest.param(["--group", "p5"], 0, id="a new node"),
+        pytest.param(["--boot"], 0, id="after a reboot"),
+        pytest.param([], 9, id="by hand"),
+        pytest.param(["bad", "good"], 9, id="by name"),
+        pytest.param(["good"], 0, id="by the name of another one"),
+        pytest.param(["--group", "p5", "bad"], 9, id="by name, with a group"),
+    ],
+)
+def test_a_step_that_is_not_required_counts_where_somebody_asks(
+    ran: Callable[..., int], argv: list[str], code: int
+) -> None:
+    assert ran(*argv) == code
+    assert ran(*argv, steps=[GOOD, BAD]) == code
+
+
+@pytest.mark.parametrize("argv", [["--group", "p5"], ["--boot"], []])
+def test_a_required_step_counts_always_and_stops_the_others(ran: Callable[..., int], argv: list[str]) -> None:
+    assert ran(*argv, steps=[{**BAD, "required": True}, GOOD]) == 9
+    assert "step=good" not in runner.LOG.read_text()
+
+
+@pytest.mark.parametrize(("argv", "code"), [(["--group", "p5"], 0), (["--boot"], 0), ([], host.MISTAKE), (["good"], 0)])
+def test_timers_that_cannot_be_set_hold_no_node_up_and_count_where_somebody_asks(
+    ran: Callable[..., int], argv: list[str], code: int
+) -> None:
+    assert ran(*argv, systemctl=without_systemd, steps=[GOOD]) == code
+    log = runner.LOG.read_text()
+    assert ('event=timers code=78 message="this image has no systemctl"' in log) is (argv in ([], ["--group", "p5"]))
+    assert "step=good event=end code=0" in log
+
+
+def units(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / "units").iterdir())
+
+
+def test_units_of_steps_that_are_gone_go_too(ran: Callable[..., int], home: Path) -> None:
+    asked = []
+
+    def systemctl(*argv: str) -> str:
+        asked.append(argv)
+        return ""
+
+    own = "hyperpod-service-exporter.service"
+    ran("--group", "p5")
+    (home / "units" / own).touch()
+    ran("--group", "p5", systemctl=systemctl, steps=[GOOD])
+    assert units(home) == [
+        "hyperpod-boot.service",
+        own,
+        *(f"hyperpod-step-good.{kind}" for kind in ("service", "timer")),
+    ]
+    stopped = ("systemctl", "disable", "--now", "hyperpod-step-bad.timer")
+    assert asked[-2:] == [stopped, ("systemctl", "daemon-reload")]
+    assert "event=withdrawn unit=hyperpod-step-bad.timer" in runner.LOG.read_text()
+    ran("--group", "p5", steps=[{**GOOD, "every": None, "at_boot": False}])
+    assert units(home) == [own]
+
+
+@pytest.mark.parametrize("argv", [["--boot"], ["--group", "p5", "--boot"], ["good"]])
+def test_a_run_of_some_steps_takes_no_timer_of_others_away(
+    ran: Callable[..., int], home: Path, argv: list[str]
+) -> None:
+    ran("--group", "p5")
+    before = units(home)
+    ran(*argv, steps=[GOOD, {**BAD, "at_boot": False}])
+    assert units(home) == before
+
+
+def test_a_unit_that_cannot_be_stopped_is_withdrawn_by_the_next_run(ran: Callable[..., int], home: Path) -> None:
+    def stuck(*argv: str) -> str:
+        if "disable" in argv:
+            raise host.Failure("the bus is away")
+        return ""
+
+    ran("--group", "p5")
+    assert ran(systemctl=stuck, steps=[GOOD]) == 1
+    assert "hyperpod-step-bad.timer" in units(home)
+    assert ran(steps=[GOOD]) == 0
+    assert "hyperpod-step-bad.timer" not in units(home)
 
 
 def test_a_message_stays_on_its_line() -> None:

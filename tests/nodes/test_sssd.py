@@ -30,6 +30,16 @@ def test_the_password_is_there_with_its_name() -> None:
     assert (found["ldap_default_bind_dn"], found["ldap_default_authtok"]) == ("cn=hp", "s3cret # % ;")
 
 
+@pytest.mark.parametrize(("numbers", "mapped"), [("posix", "false"), ("sid", "true")])
+def test_accounts_of_an_active_directory_have_its_numbers_or_those_of_their_sids(numbers: str, mapped: str) -> None:
+    found = read({**INPUTS, "active_directory": numbers})
+    assert (found["ldap_schema"], found["ldap_id_mapping"]) == ("ad", mapped)
+
+
+def test_another_directory_keeps_the_schema_of_sssd() -> None:
+    assert not {"ldap_schema", "ldap_id_mapping"} & read(INPUTS).keys()
+
+
 def test_groups_that_may_log_in_are_named() -> None:
     found = read({**INPUTS, "allow_groups": ["ml", "ops"]})
     assert (found["access_provider"], found["simple_allow_groups"]) == ("simple", "ml, ops")

@@ -9,6 +9,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 import hyperpod_constructs as hp
 from hyperpod_constructs.model.lifecycle import ARCHIVE
 from hyperpod_constructs.model.steps import Context
@@ -20,6 +22,9 @@ GROUPS = (
     hp.InstanceGroup.compute("p5", "ml.p5.48xlarge", count=2, mounts=FSX),
 )
 CLUSTER = Context(cluster="frontier", groups=GROUPS, roster="/hyperpod/frontier/roster")
+EACH = (*hp.steps.defaults(people=True, teams=True), hp.steps.SlurmAdopt())
+SSSD = hp.steps.Sssd(domain="example.com", uri="ldaps://ldap.example.com", base_dn="dc=example,dc=com")
+SERVICES = hp.steps.Services(services=[hp.steps.Service(name="exporter", uri="s3://tools/exporter", sha256="0" * 64)])
 
 
 def names(*steps: hp.steps.Step) -> set[str]:
@@ -53,10 +58,15 @@ def test_the_same_steps_give_the_same_bytes() -> None:
     assert node_files.published(steps, CLUSTER) == node_files.published(list(steps), backwards)
 
 
-def test_every_module_imports_from_the_archive_alone(tmp_path: Path) -> None:
-    steps = (*hp.steps.defaults(people=True, teams=True), hp.steps.SlurmAdopt())
+def test_a_directory_alone_does_not_bring_the_code_of_people() -> None:
+    assert {"hyperpod_node/sshd.py", "hyperpod_node/sssd.py"} <= names(SSSD)
+    assert "hyperpod_node/people.py" not in names(SSSD)
+
+
+@pytest.mark.parametrize("step", [*EACH, SSSD, SERVICES], ids=lambda step: step.title)
+def test_every_module_imports_from_the_archive_of_its_step_alone(tmp_path: Path, step: hp.steps.Step) -> None:
     archive = tmp_path / ARCHIVE
-    archive.write_bytes(dict(node_files.published(steps, CLUSTER))[ARCHIVE])
+    archive.write_bytes(dict(node_files.published([step], CLUSTER))[ARCHIVE])
     modules = [name for name in zipfile.ZipFile(archive).namelist() if name.endswith(".py")]
     imports = "; ".join(f"import {name.removesuffix('.py').replace('/', '.')}" for name in modules)
     ran = subprocess.run(

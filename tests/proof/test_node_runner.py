@@ -194,6 +194,32 @@ def test_timers_and_the_service_of_reboots_are_units_that_systemd_takes(new: New
         ]
 
 
+def test_timers_of_steps_that_are_gone_are_taken_away(new: New, faults: Faults) -> None:
+    scripts = {"often": "#!/bin/sh\n", "gone": "#!/bin/sh\n"}
+    with new([own("often", every=30), own("gone", every=30, at_boot=True)], scripts) as node:
+        node.boot()
+        # The next run finds what one that is killed while it stops a timer has left.
+        systemctl = node.read("/usr/local/bin/systemctl")
+        die = '#!/bin/sh\ncase "$1" in disable) pkill -9 -f hyperpod_node.runner;; esac\n'
+        node.write("/usr/local/bin/systemctl", die, 0o755)
+        node.publish(inputs([own("often", every=30)]))
+        node.boot()
+        node.write("/usr/local/bin/systemctl", systemctl, 0o755)
+        node.run("rm", "-f", "/var/log/systemctl")
+        began = time.monotonic()
+        assert node.boot().returncode == 0
+        spent = time.monotonic() - began
+        left = node.run("sh", "-c", "cd /etc/systemd/system && ls -d hyperpod-*").stdout.split()
+        assert left == ["hyperpod-step-often.service", "hyperpod-step-often.timer"]
+        assert node.read("/var/log/systemctl").splitlines()[2:] == [
+            "disable --now hyperpod-boot.service",
+            "daemon-reload",
+            "disable --now hyperpod-step-gone.timer",
+            "daemon-reload",
+        ]
+    faults.survived("killed while timers of a step that is gone are stopped", "taken away by the next run", spent)
+
+
 def test_code_in_the_folder_of_whoever_calls_is_not_run_as_root(new: New) -> None:
     trap = "import pathlib; pathlib.Path('/var/trapped').touch()\n"
     with new([step("log-rotation", inputs={"days": 1, "megabytes": 1})]) as node:

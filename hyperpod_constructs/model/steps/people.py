@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.capacity import InstanceGroup
@@ -96,6 +96,9 @@ class Sssd(Step):
         domain: Name of the domain.
         uri: `ldaps://...` address of the directory.
         base_dn: Where users are looked for.
+        active_directory: For an Active Directory, where the numbers of accounts come from: `posix` for those that it
+            holds (`uidNumber`, `gidNumber`; who has none is unknown to nodes), `sid` for those that SSSD works out from
+            the SID of each. Left out for any other directory.
         bind_dn: As whom nodes ask.
         secret_arn: Secret that holds the password of `bind_dn` as text.
         ca_certificate: Certificate of the directory's authority, PEM.
@@ -106,6 +109,7 @@ class Sssd(Step):
     domain: str
     uri: str
     base_dn: str
+    active_directory: Literal["posix", "sid"] | None = None
     bind_dn: str | None = None
     secret_arn: str | None = None
     ca_certificate: str | None = None
@@ -150,6 +154,7 @@ class Sssd(Step):
             "domain": self.domain,
             "uri": self.uri,
             "base_dn": self.base_dn,
+            "active_directory": self.active_directory,
             "bind_dn": self.bind_dn,
             "secret_arn": self.secret_arn,
             "ca_certificate": self.ca_certificate,

@@ -23,6 +23,7 @@ INPUTS = "HYPERPOD_INPUTS"
 GROUP, STEP = "HYPERPOD_GROUP", "HYPERPOD_STEP"
 _LEFT = 3600
 """Seconds after which a folder of a download is nobody's any more; no step may take as long."""
+UNITS, RUN = Path("/etc/systemd/system"), Path("/run/hyperpod")
 _MOUNTS, _MOUNT_FIELDS = Path("/proc/self/mounts"), 4
 FAILED, BAD_INPUTS, TRY_AGAIN, MISTAKE, TIMED_OUT = 1, 65, 75, 78, 124
 """Exit codes. A mistake (78) is in what the step was given: the runner does not try again."""
@@ -271,19 +272,29 @@ def service(name: str, unit: str, timer: str | None = None) -> None:
         unit: Content of the service file.
         timer: Content of the timer file.
     """
-    folder = Path("/etc/systemd/system")
     started = f"{name}.timer" if timer else f"{name}.service"
-    pending = Path("/run/hyperpod", f"{name}.restart")  # left by a run that died; a reboot starts what is new anyway
+    pending = RUN / f"{name}.restart"  # left by a run that died; a reboot starts what is new anyway
     changed = pending.exists()
     write(pending, "")
-    changed = write(folder / f"{name}.service", unit) or changed
+    changed = write(UNITS / f"{name}.service", unit) or changed
     if timer:
-        changed = write(folder / f"{name}.timer", timer) or changed
+        changed = write(UNITS / f"{name}.timer", timer) or changed
     if changed:
         run("systemctl", "daemon-reload")
     run("systemctl", "enable", started)
     run("systemctl", "restart" if changed else "start", started)
     remove(pending)
+
+
+def withdraw(unit: str) -> None:
+    """Stops a timer or a service and takes it away, a timer with what it starts."""
+    run("systemctl", "disable", "--now", unit)
+    try:
+        remove((UNITS / unit).with_suffix(".service"))
+        remove(UNITS / unit)  # last: by it the next run finds what one that died has left
+    except OSError as error:
+        raise Failure(f"{unit} cannot be taken away: {error.strerror}") from error
+    run("systemctl", "daemon-reload")
 
 
 def slurm(program: str, *argv: str, timeout: float = 30) -> str:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Generator, Iterator, Mapping, Sequence
 
-from hyperpod_node import host, roster
+from hyperpod_node import host, roster, sshd
 
 _FIELDS = 4
 """Of a line of /etc/group; one of /etc/passwd has more."""
@@ -242,7 +242,7 @@ def _admit(
         yield from _each(user.name, _make_home(user, groups[user.group], homes), problems)
     there = [user for user in users if user.name not in problems]
     yield from _logins(there, problems)
-    if there and sshd(Path("/etc/ssh/sshd_config.d/50-hyperpod.conf"), _SSHD):
+    if there and sshd.configure(Path("/etc/ssh/sshd_config.d/50-hyperpod.conf"), _SSHD):
         yield f"sshd reads {KEYS}"
     if step.inputs.get("keys_between_nodes", True):
         yield from _between(there, homes, step.cluster, keyed)
@@ -533,35 +533,6 @@ def _sudoers(admins: Sequence[str]) -> Iterator[str]:
         host.run("visudo", "-cf", checked)
     if host.write(_SUDOERS, text, 0o440) if text else host.remove(_SUDOERS):
         yield f"admins: {', '.join(admins) or 'none'}"
-
-
-def sshd(path: Path, settings: str) -> bool:
-    """Gives sshd settings, and takes them back if it would not start with them; whether anything changed.
-
-    Raises:
-        Mistake: if something else in /etc/ssh overrules them.
-    """
-    applied = roster.DATA / f"{path.name}.applied"
-    if not path.exists() or path.read_bytes() != settings.encode():
-        host.remove(applied)  # noted after the reload, so that a node that dies in between reloads again
-    host.write(path, settings)
-    changed = not applied.exists()
-    try:
-        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # it is not there before the first connection
-        whom = "user=nobody,host=localhost,addr=127.0.0.1,laddr=127.0.0.1,lport=22"
-        effective = host.run("sshd", "-T", "-C", whom).lower().splitlines()
-        if changed:
-            unit = host.first(["/lib/systemd/system/ssh.service", "/usr/lib/systemd/system/sshd.service"])
-            host.run("systemctl", "try-reload-or-restart", unit.name if unit else "sshd.service")
-            host.write(applied, "", 0o600)
-    except host.Failure:
-        if changed:
-            host.remove(path)
-        raise
-    lost = [line for line in settings.splitlines() if line.lower() not in effective]
-    if lost:
-        raise host.Mistake(f"{lost[0]!r} of {path} has no effect: a file that sshd reads earlier says otherwise")
-    return changed
 
 
 if __name__ == "__main__":

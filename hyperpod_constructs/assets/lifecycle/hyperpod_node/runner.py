@@ -5,8 +5,8 @@
     hyperpod-node people         one step, now
 
 Every start and end of a step is a line `hyperpod-node step=NAME event=... code=... seconds=...`. The runner ends with
-the code of the first required step that failed; a step that is not required is reported and the others go on, because a
-node that trains without log rotation is better than no node.
+the code of the first step that failed. On a new node and after a reboot only required steps count: what else fails is
+reported and the others go on, because a node that trains without log rotation is better than no node.
 """
 
 from __future__ import annotations
@@ -30,9 +30,12 @@ from hyperpod_node import host
 
 HOME = Path("/opt/hyperpod")
 """Where the runner keeps itself: the folder to which the service downloads scripts is gone after a reboot."""
+COMMAND = Path("/usr/local/sbin/hyperpod-node")
 LOG = Path("/var/log/hyperpod/steps.log")
-LOCKS = Path("/run/hyperpod")
+LOCKS = host.RUN
 RESOURCES = Path("/opt/ml/config/resource_config.json")
+_PERIODIC, _AFTER_REBOOT = "hyperpod-step-", "hyperpod-boot.service"
+"""Names of units: no script of a user's has the name of another one."""
 _FIND_HOME = (  # a run may have died between the two renames of an installation
     f"[ -d {HOME} ] || {{ mkdir -p {LOCKS}; flock {LOCKS}/.install.lock"
     f" sh -c '[ -d {HOME} ] || mv {HOME}.old {HOME}'; }}\n"
@@ -54,8 +57,9 @@ def main(argv: list[str] | None = None) -> int:
         steps = _chosen(inputs, group, given.steps)
         if given.boot:
             steps = [step for step in steps if step.get("at_boot")]
-        first = bool(given.group) and not given.steps
-        return _run_all(here, inputs, group, steps, install=first, named=bool(given.steps))
+        named, starts = bool(given.steps), bool(given.group or given.boot) and not given.steps
+        install = not named and not given.boot
+        return _run_all(here, inputs, group, steps, install=install, named=named, starts=starts)
     except host.Failure as failure:
         _tell(f"event=refused code={failure.code} message={_quoted(str(failure))}")
         return failure.code
@@ -127,9 +131,19 @@ def _chosen(inputs: dict[str, Any], group: str, names: list[str]) -> list[dict[s
 
 
 def _run_all(
-    here: Path, inputs: dict[str, Any], group: str, steps: list[dict[str, Any]], *, install: bool, named: bool
+    here: Path,
+    inputs: dict[str, Any],
+    group: str,
+    steps: list[dict[str, Any]],
+    *,
+    install: bool,
+    named: bool,
+    starts: bool,
 ) -> int:
-    """Runs steps until a required one fails; returns its code, or that of any step that the command line named."""
+    """Runs steps until a required one fails, unless they were named; returns the first code that is not 0.
+
+    A node that starts goes on without its timers and without steps that are not required, so those do not count then.
+    """
     environment = {
         **os.environ,
         "PYTHONPATH": str(here),
@@ -140,16 +154,15 @@ def _run_all(
     region = inputs.get("region") or _region()
     if region:
         environment["AWS_DEFAULT_REGION"] = region
-    result = 0
-    if install:
-        _keep_running(steps)
+    timers = _keep_running(steps) if install else 0
+    result = 0 if starts else timers
     for step in steps:
         code = _run_step(here, step, environment)
-        if code and (step.get("required") or named):
+        if step.get("required") or not starts:
             result = result or code
-            if not named:
-                _tell(f"event=stopped code={code} message={_quoted(step['name'] + ' is required')}")
-                break
+        if code and step.get("required") and not named:
+            _tell(f"event=stopped code={code} message={_quoted(step['name'] + ' is required')}")
+            break
     return result
 
 
@@ -279,37 +292,51 @@ def _attempt(
     return code, last[0] or "it wrote nothing"
 
 
-def _keep_running(steps: list[dict[str, Any]]) -> None:
-    """Makes the command, the timers of steps that run again, and the service that follows a reboot."""
+def _keep_running(steps: list[dict[str, Any]]) -> int:
+    """Makes the command, the timers of steps that run again, and the service that follows a reboot; its code."""
     try:
         host.write(
-            "/usr/local/sbin/hyperpod-node",
+            COMMAND,
             f"#!/bin/sh\n{_FIND_HOME}cd {HOME} || exit\nexport PYTHONPATH={HOME} PYTHONDONTWRITEBYTECODE=1\n"
             'exec /usr/bin/python3 -m hyperpod_node.runner "$@"\n',
             0o755,
         )
         if any(step.get("at_boot") for step in steps):
-            host.write("/etc/systemd/system/hyperpod-boot.service", _unit("after a reboot", "--boot", boot=True))
-            host.run("systemctl", "enable", "hyperpod-boot.service")  # not started: all of it runs now anyway
+            host.write(host.UNITS / _AFTER_REBOOT, _unit("after a reboot", "--boot", boot=True))
+            host.run("systemctl", "enable", _AFTER_REBOOT)  # not started: all of it runs now anyway
         for step in steps:
             if step.get("every"):
                 every = int(step["every"])  # and a fifth of it by chance, so that not all nodes ask at once
                 host.service(
-                    f"hyperpod-step-{step['name']}",  # so that no script of a user's has the name of another unit
+                    f"{_PERIODIC}{step['name']}",
                     _unit(f"step {step['name']}", step["name"]),
                     f"[Unit]\nDescription=HyperPod step {step['name']}\n\n"
                     f"[Timer]\nOnActiveSec={every}\nOnUnitInactiveSec={every}\nRandomizedDelaySec={every // 5}\n"
                     "AccuracySec=1\n\n[Install]\nWantedBy=timers.target\n",
                 )
+        _withdraw(steps)
     except host.Failure as failure:
         _tell(f"event=timers code={failure.code} message={_quoted(str(failure))}")
+        return failure.code
+    return 0
+
+
+def _withdraw(steps: list[dict[str, Any]]) -> None:
+    """Takes away the units that steps had made here which are gone, or do not run again any more."""
+    wanted = {f"{_PERIODIC}{step['name']}.timer" for step in steps if step.get("every")}
+    if any(step.get("at_boot") for step in steps):
+        wanted.add(_AFTER_REBOOT)
+    made = [*host.UNITS.glob(f"{_PERIODIC}*.timer"), *host.UNITS.glob(_AFTER_REBOOT)]
+    for unit in sorted({path.name for path in made} - wanted):
+        host.withdraw(unit)
+        _tell(f"event=withdrawn unit={unit}")
 
 
 def _unit(what: str, arguments: str, *, boot: bool = False) -> str:
     install = "\n[Install]\nWantedBy=multi-user.target\n" if boot else ""
     return (
         f"[Unit]\nDescription=HyperPod {what}\nAfter=network-online.target\nWants=network-online.target\n\n"
-        f"[Service]\nType=oneshot\nExecStart=/usr/local/sbin/hyperpod-node {arguments}\n{install}"
+        f"[Service]\nType=oneshot\nExecStart={COMMAND} {arguments}\n{install}"
     )
 
 

@@ -14,11 +14,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hyperpod_node import host
-from hyperpod_node.metadata_service import GROUP
+from hyperpod_node import host, metadata_service
 
 HOME = Path("/opt/hyperpod-services")
-UNITS = Path("/etc/systemd/system")
 MOST_BYTES = 1 << 30
 SETTLE_SECONDS = 3
 _UNIT = """[Unit]
@@ -73,7 +71,7 @@ def _bring(service: dict[str, Any]) -> None:
     for path, text in sorted(service.get("files", {}).items()):
         host.write(path, text)
     if service.get("credentials"):
-        host.run("groupadd", "--system", "--force", GROUP)
+        host.run("groupadd", "--system", "--force", metadata_service.GROUP)
     _start(f"hyperpod-service-{name}", unit(service, program))
     for old in folder.iterdir():
         if old.name != sha256:
@@ -131,7 +129,7 @@ def unit(service: dict[str, Any], program: Path) -> str:
         name=service["name"],
         command=" ".join(quoted(each.replace("$", "$$")) for each in arguments),
         environment="".join(f"Environment={quoted(each)}\n" for each in environment),
-        group=f"Group={GROUP}\n" if service.get("credentials") else "",
+        group=f"Group={metadata_service.GROUP}\n" if service.get("credentials") else "",
         files=host.digest(json.dumps(service.get("files", {}), sort_keys=True).encode()),
     )
 
@@ -147,7 +145,7 @@ def quoted(text: str) -> str:
 
 def _start(name: str, text: str) -> None:
     """Starts what changed, and goes back if it does not run."""
-    path = UNITS / f"{name}.service"
+    path = host.UNITS / f"{name}.service"
     before: str | None = path.read_text(encoding="utf-8") if path.exists() else None
     try:
         host.service(name, text)

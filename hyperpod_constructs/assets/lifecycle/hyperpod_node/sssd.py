@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Mapping
 
-from hyperpod_node import host, people, roster
+from hyperpod_node import host, roster, sshd
 
 _CONF, _CA = Path("/etc/sssd/sssd.conf"), Path("/etc/sssd/hyperpod-ca.pem")
 _APPLIED = roster.DATA / "sssd.applied"
@@ -34,7 +34,7 @@ def work(step: host.Step) -> None:
     if mkhomedir.exists() and "pam_mkhomedir" not in mkhomedir.read_text(encoding="utf-8"):
         host.run("pam-auth-update", "--enable", "mkhomedir")
     if _KEYS.exists():
-        people.sshd(Path("/etc/ssh/sshd_config.d/51-hyperpod-sssd.conf"), _SSHD)
+        sshd.configure(Path("/etc/ssh/sshd_config.d/51-hyperpod-sssd.conf"), _SSHD)
     if not re.search(r"^passwd:.*\bsss\b", Path("/etc/nsswitch.conf").read_text(encoding="utf-8"), re.MULTILINE):
         host.say("warning: /etc/nsswitch.conf does not name sss for passwd: this image's sssd is not complete")
     # Noted after the restart, so that a node that dies in between starts it again.
@@ -87,12 +87,16 @@ def settings(inputs: Mapping[str, Any], password: str, ca: str) -> str:
         "ldap_default_authtok_type": "password",
         "ldap_default_authtok": password,
     }
+    # Without the schema SSSD looks for posixAccount, and finds nobody in an Active Directory.
+    numbers = inputs.get("active_directory")
+    directory = {"ldap_schema": "ad", "ldap_id_mapping": "true" if numbers == "sid" else "false"}
     groups = inputs.get("allow_groups")
     lines = {
         "id_provider": "ldap",
         "auth_provider": "ldap",
         "ldap_uri": inputs.get("uri"),
         "ldap_search_base": inputs.get("base_dn"),
+        **(directory if numbers else {}),
         "ldap_tls_reqcert": "demand",
         "ldap_tls_cacert": ca,
         **(bind if password else {}),
