@@ -49,16 +49,11 @@ def governed(path: str, cluster: model.Cluster, governance: TaskGovernance) -> D
         fair_share="Enabled" if governance.fair_share else "Disabled",
         idle_sharing="Enabled" if _shares_unassigned(governance, cluster) else "Disabled",
     )
+    after = frozenset({policy.path, cluster.path})
     return Deployment(
         clusters=(replace(cluster, has_teams=True),),
         scheduler_policies=(policy,),
-        quotas=tuple(
-            replace(
-                _quota(f"{path}/Team-{team.name}", cluster, governance, team),
-                after=frozenset({policy.path, cluster.path}),
-            )
-            for team in governance.teams
-        ),
+        quotas=tuple(replace(_quota(path, cluster, governance, team), after=after) for team in governance.teams),
     )
 
 
@@ -66,7 +61,7 @@ def _quota(path: str, cluster: model.Cluster, governance: TaskGovernance, team: 
     borrows = governance.idle_sharing and team.lend and team.borrow_limit_percent > 0
     lends = governance.idle_sharing and team.lend
     return Quota(
-        path=path,
+        path=f"{path}/Team-{team.name}",
         cluster=cluster.path,
         team=team.name,
         name=_name(str(cluster.name), team.name),

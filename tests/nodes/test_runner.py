@@ -42,6 +42,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def run(home: Path, script: str | bytes, **given: Any) -> tuple[int, str]:
     """Runs a script as a step; its code and what the node's log has of it."""
     (home / "own.sh").write_bytes(script if isinstance(script, bytes) else script.encode())
+    (home / "own.sh").chmod(0o755)  # as the start script leaves it
     step = {"name": "own", "run": "./own.sh", "timeout": 20, **given}
     code = runner._run_step(home, step, {**os.environ, "PYTHONPATH": str(home)})
     return code, runner.LOG.read_text()
@@ -132,6 +133,7 @@ def ran(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Runs the command on a node that has a step that fails, then one that does not."""
     for name, code in (("bad", 9), ("good", 0)):
         (home / f"{name}.sh").write_text(f"#!/bin/sh\nexit {code}\n")
+        (home / f"{name}.sh").chmod(0o755)
     (home / "group").write_text("p5\n")
     monkeypatch.setattr(runner, "COMMAND", home / "command")
     monkeypatch.setattr(host, "UNITS", home / "units")
@@ -270,3 +272,27 @@ def _gone(pid: int) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+def test_scripts_are_made_executable_before_they_come_into_their_place(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run may put its own copy there between two moments of this one."""
+    source = tmp_path / "downloaded"
+    (source / "hyperpod_node").mkdir(parents=True)
+    (source / "own").mkdir()
+    (source / "own" / "motd.sh").write_text("#!/bin/sh\n")
+    (source / "own" / "motd.sh").chmod(0o644)
+    steps = [step("motd", run="own/motd.sh"), step("gone", run="own/gone.sh"), step("people")]
+    (source / "inputs.json").write_text(json.dumps({**INPUTS, "steps": steps}))
+    monkeypatch.setattr(runner, "__file__", str(source / "hyperpod_node" / "runner.py"))
+    seen = []
+    rename = Path.rename
+
+    def watched(path: Path, target: Path) -> Path:
+        seen.extend(each.stat().st_mode & 0o777 for each in [path / "own" / "motd.sh"] if each.exists())
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", watched)
+    assert runner._install("p5") == home
+    assert seen == [0o755]

@@ -93,7 +93,7 @@ def _by_key(findings: Iterable[Finding]) -> dict[tuple[str, str], Finding]:
 
 
 def _as_constructs_see_it(read: Deployment) -> Deployment:
-    """A deployment without what constructs make beside what they check: roles, routes, topics, add-ons, other subnets."""
+    """A deployment without what constructs make beside what they check: roles, routes, topics, add-ons, subnets."""
     alone = [
         replace(cluster, depends_on=None, groups=tuple(map(_without_role, cluster.groups))) for cluster in read.clusters
     ]

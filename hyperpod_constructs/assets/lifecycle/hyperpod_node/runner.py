@@ -68,7 +68,8 @@ def main(argv: list[str] | None = None) -> int:
 def _install(group: str) -> Path:
     """Copies the scripts from where they were downloaded to where they stay."""
     source = Path(__file__).resolve().parent.parent
-    _known(group, host.read_inputs(source / "inputs.json"))  # what was cut off must not replace what works
+    inputs = host.read_inputs(source / "inputs.json")
+    _known(group, inputs)  # what was cut off must not replace what works
     new, old = HOME.with_name(f"{HOME.name}.new"), HOME.with_name(f"{HOME.name}.old")
     try:
         with _lock(".install") as only_one:
@@ -83,6 +84,9 @@ def _install(group: str) -> Path:
                 shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(source, new, ignore=shutil.ignore_patterns("__pycache__"))
             new.chmod(0o755)
+            for script in {new / step["run"] for step in inputs["steps"] if "/" in step["run"]}:
+                if script.exists():
+                    script.chmod(0o755)  # S3 keeps no modes; here, because another run may swap HOME at any time
             (new / "group").write_text(f"{group}\n", encoding="utf-8")
             if HOME.exists():
                 HOME.rename(old)
@@ -237,7 +241,6 @@ def _command(here: Path, step: dict[str, Any]) -> list[str]:
         return [sys.executable, "-m", f"hyperpod_node.{run}"]
     path = here / run
     try:
-        path.chmod(0o755)  # S3 keeps no modes
         with path.open("rb") as script:
             first = script.readline()
     except OSError as error:
