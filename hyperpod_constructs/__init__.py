@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Spot as Spot,
         TrainingPlan as TrainingPlan,
     )
+    from hyperpod_constructs.model.chart import HelmChart as HelmChart
     from hyperpod_constructs.model.governance import TaskGovernance as TaskGovernance, Team as Team
     from hyperpod_constructs.model.kubernetes import KubernetesConfig as KubernetesConfig, Taint as Taint
     from hyperpod_constructs.model.orchestration import ExternalDatabase as ExternalDatabase, Slurm as Slurm
@@ -95,6 +96,7 @@ _MODULES = {
         "Spot",
         "TrainingPlan",
     ),
+    "model.chart": ("HelmChart",),
     "model.governance": ("TaskGovernance", "Team"),
     "model.kubernetes": ("KubernetesConfig", "Taint"),
     "model.orchestration": ("ExternalDatabase", "Slurm"),
