@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from hyperpod_constructs.errors import InvalidValue
@@ -33,6 +34,18 @@ def prepared(chart: HelmChart) -> Files:
     if chart.path is None:
         raise InvalidValue("chart: somebody else installs it, so there is nothing to publish")
     return substitution.substituted(load(Path(chart.path)), chart.images)
+
+
+def values_for(chart: HelmChart, region: str) -> dict[str, object]:
+    """The values that a chart is installed with: the user's own, and the Region where they say nothing of it.
+
+    The health monitoring agent's chart takes the Region from labels of nodes, and falls back to us-east-1 as long as
+    there are none: before CreateCluster there never are. Source: aws/sagemaker-hyperpod-cli,
+    helm_chart/HyperPodHelmChart/charts/health-monitoring-agent/templates/_helpers.tpl (2026).
+    """
+    ours: dict[str, dict[str, object]] = {"global": {"region": region}, "health-monitoring-agent": {"region": region}}
+    merged = {key: {**own, **given} for key, own in ours.items() if isinstance(given := chart.values.get(key), Mapping)}
+    return {**ours, **chart.values, **merged}
 
 
 def publish(chart: HelmChart, folder: Path) -> str:

@@ -53,7 +53,7 @@ def unpacked(files: Files, folder: str = "", *, depth: int = 0) -> dict[str, byt
         if any(other.startswith(place) for other in found):
             raise InvalidValue(f"chart: {name} and the folder {place} are one chart twice", "remove one of the two")
         found.update({place + inner: content for inner, content in inside.items()})
-    for below in sorted({_folder(name, folder) for name in found if _is_below(name, folder)}):
+    for below in directly_in(found, folder):
         found = unpacked(found, below, depth=depth + 1)
     return dict(sorted(found.items()))
 
@@ -68,8 +68,15 @@ def charts(files: Files, folder: str = "") -> Iterator[str]:
     stray = next((name for name in files if _is_stray(name, folder)), None)
     if stray is not None:
         raise InvalidValue(f"chart: {stray} is no chart, and Helm takes nothing else in charts/", "remove it")
-    for below in sorted({_folder(name, folder) for name in files if _is_below(name, folder)}):
+    for below in directly_in(files, folder):
         yield from charts(files, below)
+
+
+def directly_in(files: Files, folder: str) -> list[str]:
+    """The folders in `charts/` of a chart that Helm looks at, each with a slash at its end."""
+    inside = folder + CHARTS
+    firsts = {name.removeprefix(inside).partition("/")[:2] for name in files if name.startswith(inside)}
+    return sorted(f"{inside}{first}/" for first, slash in firsts if slash and first[0] not in "._")
 
 
 def missing(files: Files) -> list[Missing]:
@@ -110,20 +117,10 @@ def _missing(files: Files, folder: str) -> Iterator[Missing]:
 def _there(files: Files, folder: str) -> Mapping[str, list[str]]:
     """Versions of the charts in the `charts/` of a chart, by name in Chart.yaml, not by that of the folder."""
     found: dict[str, list[str]] = {}
-    for below in sorted({_folder(name, folder) for name in files if _is_below(name, folder)}):
+    for below in directly_in(files, folder):
         chart = metadata.of_chart(files, below)
         found.setdefault(chart.name, []).append(chart.version)
     return found
-
-
-def _is_below(name: str, folder: str) -> bool:
-    """Whether a file lies in a folder of `charts/` that Helm looks at."""
-    first, slash, _ = name.removeprefix(folder + CHARTS).partition("/")
-    return name.startswith(folder + CHARTS) and bool(slash) and first[0] not in "._"
-
-
-def _folder(name: str, folder: str) -> str:
-    return f"{folder}{CHARTS}{name.removeprefix(folder + CHARTS).partition('/')[0]}/"
 
 
 def _is_packed(name: str, folder: str) -> bool:
