@@ -391,7 +391,7 @@ def charts(run: Run, monkeypatch: pytest.MonkeyPatch) -> Charts:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(content)
     monkeypatch.setenv("PATH", f"{Path('bin').absolute()}{os.pathsep}/usr/bin{os.pathsep}/bin")
-    monkeypatch.setattr(helm.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     return Charts(run, Path("small"))
 
 
