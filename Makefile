@@ -61,6 +61,8 @@ lock: ## resolve the dependencies again; LOCK_FLAGS=--upgrade takes newer versio
 		--no-header $(LOCK_FLAGS) --group dev --output-file tools/python/requirements.txt pyproject.toml
 	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header $(LOCK_FLAGS) --output-file tools/emulator/requirements.txt tools/emulator/requirements.in
+	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header $(LOCK_FLAGS) --output-file tools/helm/requirements.txt tools/helm/requirements.in
 	rm -rf .venv-lock
 	$(PYTHON3) tools/setup.py
 	$(BIN)/npm install --prefix tools/node --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Spot as Spot,
         TrainingPlan as TrainingPlan,
     )
+    from hyperpod_constructs.model.chart import HelmChart as HelmChart
     from hyperpod_constructs.model.governance import (
         Share as Share,
         TaskGovernance as TaskGovernance,
@@ -114,6 +115,7 @@ _MODULES = {
         "Spot",
         "TrainingPlan",
     ),
+    "model.chart": ("HelmChart",),
     "model.governance": ("Share", "TaskGovernance", "Team"),
     "model.kubernetes": ("Endpoint", "KubernetesConfig", "Taint", "TieredStorage"),
     "model.orchestration": ("ExternalDatabase", "Slurm"),

@@ -7,6 +7,7 @@ HyperPodError
 ├── UnreadableTemplate    a file that is no CloudFormation template, or an assembly with a piece missing
 ├── UnreadablePrices      a file that is no list of prices
 ├── UnreadableSnapshot    a file that `hyperpod snapshot` did not write
+├── UnreadableChart       a Helm chart that cannot be downloaded or rendered
 └── AccountError          AWS refused or failed a read
     ├── NotAllowed          .permission: what the account must allow for the read
     ├── NotInAccount        what was asked for is not there
@@ -69,6 +70,10 @@ class UnreadablePrices(HyperPodError):
 
 class UnreadableSnapshot(HyperPodError):
     """A file that cannot be read as a snapshot of a cluster; the message is one line for the user."""
+
+
+class UnreadableChart(HyperPodError):
+    """A Helm chart that cannot be downloaded or rendered; the message is one line for the user."""
 
 
 class AccountError(HyperPodError):

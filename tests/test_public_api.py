@@ -61,6 +61,7 @@ def test_the_exported_names_are_pinned() -> None:
         "Finding",
         "Foundation",
         "Group",
+        "HelmChart",
         "HyperPodError",
         "IControlPlane",
         "IFileSystem",

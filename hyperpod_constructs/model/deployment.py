@@ -14,6 +14,7 @@ from hyperpod_constructs.model.budget import (
     Topic,
 )
 from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.chart import Chart
 from hyperpod_constructs.model.control_plane import Kubernetes
 from hyperpod_constructs.model.governance import Quota, SchedulerPolicy
 from hyperpod_constructs.model.identity import Key, Role, Secret
@@ -188,6 +189,7 @@ class Deployment:
     """All clusters of an app and what stands around them.
 
     Attributes:
+        charts: Helm charts as they are rendered for its clusters, where somebody has rendered them.
         invalid: What a reader found that can never be right.
         granting_buckets: Names of buckets whose own policy, in this deployment, lets somebody read them; `UNKNOWN` for
             one whose name is decided at deploy.
@@ -206,6 +208,7 @@ class Deployment:
     security_groups: tuple[SecurityGroup, ...] = ()
     routing: Routing = field(default_factory=Routing)
     kubernetes: Kubernetes = field(default_factory=Kubernetes)
+    charts: tuple[Chart, ...] = ()
     scheduler_policies: tuple[SchedulerPolicy, ...] = ()
     quotas: tuple[Quota, ...] = ()
     roles: tuple[Role, ...] = ()
@@ -321,6 +324,7 @@ class Deployment:
             security_groups=self.security_groups + other.security_groups,
             routing=self.routing.merged(other.routing),
             kubernetes=self.kubernetes.merged(other.kubernetes),
+            charts=self.charts + other.charts,
             scheduler_policies=self.scheduler_policies + other.scheduler_policies,
             quotas=self.quotas + other.quotas,
             roles=self.roles + other.roles,

@@ -125,6 +125,7 @@ from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, wh
     autoscaling as autoscaling,
     budget as budget,
     capacity as capacity,
+    charts as charts,
     cluster_role as cluster_role,
     cluster_shape as cluster_shape,
     data as data,

@@ -40,6 +40,19 @@ _NEEDS_AN_ACCOUNT: Final = (
     "no template draws it, as it takes an account, which `hyperpod preflight PATH --region REGION` reads and never "
     "changes."
 )
+_OF_CHARTS: Final = "HP23"
+"""What the ids of rules begin with that are about a chart once Helm has rendered it."""
+_BY_CHART_IMAGES: Final = "It is printed by `hyperpod chart images`, which does not stop at it."
+_MEANING_OF_CHARTS: Final = {
+    Severity.FATAL: "`hyperpod chart images` ends with exit code 1, whatever else it found.",
+    Severity.ERROR: "certain to fail once the chart is installed. `hyperpod chart images` ends with exit code 1.",
+    Severity.WARNING: f"likely trouble. {_BY_CHART_IMAGES}",
+    Severity.INFO: f"worth knowing; nothing is wrong. {_BY_CHART_IMAGES}",
+}
+_IN_NO_TEMPLATE: Final = (
+    "There is nothing to acknowledge it in: no template holds the images of a chart, which are known once Helm has "
+    "rendered it."
+)
 _IN_NO_CODE: Final = (
     "It cannot be acknowledged: it is about the account and not about the app. `hyperpod preflight` says it until the "
     "account is as it must be."
@@ -79,6 +92,8 @@ class Page:
         """Code that acknowledges the rule, empty where nothing can; and what it does."""
         if is_of_the_account(self.rule):
             return "", _IN_NO_CODE
+        if is_of_a_chart(self.rule):
+            return "", _IN_NO_TEMPLATE
         if self.rule.severity is Severity.FATAL:
             return "", _NEVER
         if self.rule.id in _IN_NO_APP:
@@ -94,8 +109,15 @@ def is_of_the_account(rule: Rule) -> bool:
     return rule.id.startswith(_OF_THE_ACCOUNT)
 
 
+def is_of_a_chart(rule: Rule) -> bool:
+    """Whether only `hyperpod chart images`, which runs Helm, can draw the rule."""
+    return rule.id.startswith(_OF_CHARTS)
+
+
 def meaning(rule: Rule) -> str:
     """What the severity of a rule means for a deploy."""
+    if is_of_a_chart(rule):
+        return _MEANING_OF_CHARTS[rule.severity]
     return (_MEANING_OF_THE_ACCOUNT if is_of_the_account(rule) else MEANING)[rule.severity]
 
 

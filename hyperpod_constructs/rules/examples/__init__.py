@@ -21,6 +21,7 @@ from hyperpod_constructs import rules
 from hyperpod_constructs.findings import Finding
 from hyperpod_constructs.model import template
 from hyperpod_constructs.model.capacity import InstanceGroup
+from hyperpod_constructs.model.chart import Chart
 from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
 from hyperpod_constructs.model.orchestration import Slurm
@@ -83,7 +84,7 @@ class Example:
     def _run(self, part: str) -> Deployment:
         names: dict[str, Any] = {}
         exec(self.before + part, names)  # noqa: S102  # a file of this package
-        return _deployment(names["groups"], self.region or REGION)
+        return _deployment(names.get("groups", []), self.region or REGION, tuple(names.get("charts", [])))
 
 
 def read(rule: str) -> Example | None:
@@ -120,8 +121,8 @@ def _python(text: str, region: str | None, name: str) -> Example:
     return Example(language="python", region=region, **sections.groupdict())
 
 
-def _deployment(groups: list[InstanceGroup], region: str) -> Deployment:
-    """These groups in a Slurm cluster that has nothing wrong, and a controller even if they have none."""
+def _deployment(groups: list[InstanceGroup], region: str, charts: tuple[Chart, ...]) -> Deployment:
+    """These groups in a Slurm cluster that has nothing wrong, with a controller even if they have none; and charts."""
     controllers = [group for group in groups if group.node_type == "Controller"]
     cluster = Cluster(
         path="Train",
@@ -134,4 +135,6 @@ def _deployment(groups: list[InstanceGroup], region: str) -> Deployment:
         region=region,
     )
     zone = _ZONE if region == REGION else None
-    return Deployment(clusters=(cluster,), subnets=(Subnet(path="Nodes", zone=zone, cidr="10.1.0.0/17"),))
+    return Deployment(
+        clusters=(cluster,), subnets=(Subnet(path="Nodes", zone=zone, cidr="10.1.0.0/17"),), charts=charts
+    )
