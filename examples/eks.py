@@ -12,6 +12,7 @@ hp.EksTraining(
     env=cdk.Environment(account="111122223333", region="us-west-2"),
     zone="usw2-az2",
     kubernetes="1.34",
+    chart=hp.HelmChart.installed_elsewhere(),
     admins=["arn:aws:iam::111122223333:role/Platform"],
     groups=[
         hp.InstanceGroup.worker("system", "ml.m5.4xlarge", count=2),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 import aws_cdk as cdk
-from aws_cdk import aws_iam as iam, aws_kms as kms
+from aws_cdk import aws_iam as iam, aws_kms as kms, aws_lambda as lambda_
 from constructs import Construct
 
 from hyperpod_constructs.blueprints._shared import (
@@ -29,6 +29,7 @@ from hyperpod_constructs.cdk._arguments import check_emails, checked
 from hyperpod_constructs.cdk._cluster_model import NodeRecovery, Scripts, cluster_model
 from hyperpod_constructs.cdk._orchestrator import eks_of, scripts_for, tags_for
 from hyperpod_constructs.cdk.addons import ClusterAddons, ordered
+from hyperpod_constructs.cdk.chart import check_chart
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, ClusterNetwork, network_model
 from hyperpod_constructs.cdk.control_plane import DEFAULT_VERSION, IControlPlane, check_admins, control_plane_model
@@ -40,6 +41,7 @@ from hyperpod_constructs.model.addons import TASK_GOVERNANCE, Addon
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.chart import HelmChart
 from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.control_plane import ControlPlane, Kubernetes
 from hyperpod_constructs.model.deployment import Deployment
@@ -72,6 +74,9 @@ class EksTraining(cdk.Stack):
         endpoint: How the Kubernetes API is reached: from the VPC alone, unless you say otherwise.
         admins: ARNs of roles that may do everything in the EKS cluster; nobody may, if none is named.
         secrets_key: Customer key of Kubernetes secrets.
+        chart: Who installs the chart that nodes need: `hp.HelmChart.installed_elsewhere()`, or
+            `hp.HelmChart.directory(...)`, which the foundation installs, see `hp.EksControlPlane`.
+        kubectl_layer: kubectl and Helm for that.
         addons: Add-ons that wait for nodes. Defaults to certificates and the training operator, and to volumes on
             Lustre where there is `storage`.
         governance: How teams share it: priorities, quotas, borrowing, members. Installs the add-on for it.
@@ -122,6 +127,8 @@ class EksTraining(cdk.Stack):
         endpoint: Endpoint | None = None,
         admins: Sequence[str] = (),
         secrets_key: kms.IKey | None = None,
+        chart: HelmChart | None = None,
+        kubectl_layer: lambda_.ILayerVersion | None = None,
         addons: Sequence[Addon] | None = None,
         governance: TaskGovernance | None = None,
         karpenter: bool = False,
@@ -149,6 +156,8 @@ class EksTraining(cdk.Stack):
         if budget is not None:
             check_fields("budget: ", budget)
         check_admins(admins)
+        if chart is not None:
+            check_chart(chart, kubernetes or DEFAULT_VERSION, kubectl_layer)
         if governance is not None:
             check_fields("governance: ", governance)
             members_of(governance, control_plane.admins if control_plane else admins)
@@ -168,6 +177,8 @@ class EksTraining(cdk.Stack):
                     ("endpoint", endpoint),
                     ("admins", admins),
                     ("secrets_key", secrets_key),
+                    ("chart", chart),
+                    ("kubectl_layer", kubectl_layer),
                 )
             ),
             (
@@ -187,6 +198,8 @@ class EksTraining(cdk.Stack):
                 endpoint=endpoint or Endpoint.private(),
                 admins=admins,
                 secrets_key=secrets_key,
+                chart=chart,
+                kubectl_layer=kubectl_layer,
             )
             if control_plane is None
             else None
@@ -385,7 +398,7 @@ def _as_the_rules_see_it(
         recovery=recovery,
         autoscaling=KARPENTER if karpenter else None,
         tiered_storage=tiered_storage,
-        chart_elsewhere=control_plane.chart_elsewhere if control_plane else False,
+        chart_elsewhere=_is_elsewhere(control_plane, to_make),
         tags=tags_for(tags, on_eks=True),
         account=place.account,
         region=place.region,
@@ -401,6 +414,13 @@ def _as_the_rules_see_it(
         file_systems=(storage,) if storage else (),
     )
     return _with_teams(found, f"{place.path}/{GOVERNANCE}", cluster, governance)
+
+
+def _is_elsewhere(control_plane: IControlPlane | None, to_make: ControlPlaneOptions | None) -> bool:
+    """Whether somebody else is said to install the chart."""
+    if control_plane is not None:
+        return control_plane.chart_elsewhere
+    return to_make is not None and to_make.chart is not None and to_make.chart.elsewhere
 
 
 def _plane_to_make(path: str, options: ControlPlaneOptions, network: NetworkModel) -> ControlPlane:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import aws_cdk as cdk
-from aws_cdk import aws_iam as iam, aws_kms as kms
+from aws_cdk import aws_iam as iam, aws_kms as kms, aws_lambda as lambda_
 from constructs import Construct
 
 from hyperpod_constructs.blueprints.nag import acknowledge_nag_of_database
@@ -26,6 +26,7 @@ from hyperpod_constructs.cdk.control_plane import EksControlPlane
 from hyperpod_constructs.cdk.network import Egress, Network
 from hyperpod_constructs.cdk.observability import AlertTopic
 from hyperpod_constructs.cdk.storage import LustreFileSystem
+from hyperpod_constructs.model.chart import HelmChart
 from hyperpod_constructs.model.kubernetes import Endpoint
 from hyperpod_constructs.model.storage import DataRepository, Lustre
 
@@ -43,6 +44,8 @@ class ControlPlaneOptions:
     endpoint: Endpoint
     admins: Sequence[str]
     secrets_key: kms.IKey | None
+    chart: HelmChart | None
+    kubectl_layer: lambda_.ILayerVersion | None
 
 
 class Foundation(cdk.Stack):
@@ -145,6 +148,8 @@ class Foundation(cdk.Stack):
                 endpoint=kubernetes.endpoint,
                 admins=kubernetes.admins,
                 secrets_key=kubernetes.secrets_key,
+                chart=kubernetes.chart,
+                kubectl_layer=kubernetes.kubectl_layer,
                 permissions_boundary=permissions_boundary,
                 acknowledge=acknowledge,
             )

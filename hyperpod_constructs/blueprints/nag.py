@@ -5,9 +5,10 @@ Blueprints speak for what they make. Constructs do not: they would speak for the
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 import aws_cdk as cdk
 from constructs import IConstruct
@@ -15,10 +16,18 @@ from constructs import IConstruct
 from hyperpod_constructs.catalog.permissions import NODE_POLICY
 from hyperpod_constructs.cdk.accounting import AccountingDatabase
 from hyperpod_constructs.cdk.addons import ClusterAddons
+from hyperpod_constructs.cdk.chart import InstalledChart
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.control_plane import EksControlPlane
 from hyperpod_constructs.tokens import is_token
 
+_MANAGED: Final = "arn:<AWS::Partition>:iam::aws:policy"
+_PUBLIC_IMAGES: Final = "AmazonElasticContainerRegistryPublicReadOnly"
+_OF_FUNCTIONS: Final = (
+    "service-role/AWSLambdaBasicExecutionRole",
+    "service-role/AWSLambdaVPCAccessExecutionRole",
+    "AmazonEC2ContainerRegistryReadOnly",
+)
 _PODS: Final = "The VPC CNI gives pods addresses on interfaces of nodes, whose ids exist when nodes do."
 
 
@@ -75,6 +84,24 @@ def acknowledge_nag_of_eks(control_plane: EksControlPlane) -> None:
             )
         },
     )
+    if control_plane.chart:
+        _acknowledge(control_plane.chart, _of_chart(control_plane.chart))
+
+
+def _of_chart(chart: InstalledChart) -> dict[str, str]:
+    """What the CDK's own functions for kubectl and Helm are: nothing of them is ours to change."""
+    stack = cdk.Stack.of(chart)
+    handler = chart.provider.node.find_child("Handler")
+    condition = stack.get_logical_id(cast("cdk.CfnElement", handler.node.find_child("HasEcrPublic")))
+    function = stack.get_logical_id(cast("cdk.CfnElement", handler.node.default_child))
+    public = {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, f":iam::aws:policy/{_PUBLIC_IMAGES}"]]}
+    either = json.dumps({"Fn::If": [condition, public, {"Ref": "AWS::NoValue"}]}, separators=(",", ":"))
+    bucket = _as_nag_writes(stack, chart.bucket)
+    ids = [f"IAM4[Policy::{arn}]" for arn in (*(f"{_MANAGED}/{each}" for each in _OF_FUNCTIONS), either)]
+    ids += [f"IAM5[Action::s3:{action}*]" for action in ("GetBucket", "GetObject", "List")]
+    ids += [f"IAM5[Resource::arn:{each}:s3:::{bucket}/*]" for each in ("aws", "<AWS::Partition>")]
+    ids += [f"IAM5[Resource::<{function}.Arn>:*]", "L1"]
+    return dict.fromkeys(ids, "The CDK's own kubectl provider; hp.HelmChart.installed_elsewhere() goes without it.")
 
 
 def acknowledge_nag_of_addons(addons: ClusterAddons) -> None:

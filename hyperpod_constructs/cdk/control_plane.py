@@ -13,16 +13,18 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 import aws_cdk as cdk
-from aws_cdk import aws_eks as eks, aws_iam as iam, aws_kms as kms
+from aws_cdk import aws_eks as eks, aws_iam as iam, aws_kms as kms, aws_lambda as lambda_
 from constructs import Construct, DependencyGroup
 
 from hyperpod_constructs.catalog import endpoints
 from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._arguments import checked
+from hyperpod_constructs.cdk.chart import InstalledChart, check_chart
 from hyperpod_constructs.cdk.network import LOCKED, Network
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.addons import Addon
 from hyperpod_constructs.model.annotations import check_fields
+from hyperpod_constructs.model.chart import HelmChart
 from hyperpod_constructs.model.control_plane import ControlPlane, Kubernetes
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.kubernetes import Endpoint
@@ -115,6 +117,11 @@ class EksControlPlane(Construct):
         endpoint: `hp.Endpoint.private()`, the default, or `hp.Endpoint.public(cidrs=[...])`, which is private too.
         admins: ARNs of roles that may do everything in it.
         secrets_key: Customer key of Kubernetes secrets; cannot be changed later. Defaults to a key that AWS owns.
+        chart: Who installs the chart that nodes need, which must be there before the first of them:
+            `hp.HelmChart.installed_elsewhere()`, or `hp.HelmChart.directory(...)`, which is installed here by two
+            functions that may do everything in the EKS cluster.
+        kubectl_layer: kubectl and Helm for that. Defaults to the CDK's package for the Kubernetes version, an extra
+            such as `hyperpod-constructs[chart-1-34]`.
         addons: Versions and configuration of the add-ons that are installed here.
         permissions_boundary: Boundary of the role that is made.
         tags: Tags of the EKS cluster.
@@ -127,6 +134,8 @@ class EksControlPlane(Construct):
         security_group_id: The security group that EKS makes for it.
         ready: What nodes need of it and no property refers to.
         model: The EKS cluster as the rules see it.
+        chart: What installs the chart, if it is installed here.
+        chart_elsewhere: Whether somebody else installs it.
         admins: Who has an access entry.
 
     Raises:
@@ -150,6 +159,8 @@ class EksControlPlane(Construct):
         endpoint: Endpoint | None = None,
         admins: Sequence[str] = (),
         secrets_key: kms.IKey | None = None,
+        chart: HelmChart | None = None,
+        kubectl_layer: lambda_.ILayerVersion | None = None,
         addons: Sequence[Addon] = (),
         permissions_boundary: iam.IManagedPolicy | None = None,
         tags: Mapping[str, str] | None = None,
@@ -161,6 +172,10 @@ class EksControlPlane(Construct):
         _check_name(name)
         check_admins(admins)
         chosen = _check_addons(addons)
+        if chart is not None:
+            check_chart(chart, version, kubectl_layer)
+        elif kubectl_layer is not None:
+            raise InvalidValue("kubectl_layer has no effect without chart=hp.HelmChart.directory(...)")
         seen = control_plane_model(
             f"{scope.node.path}/{id}",
             name=name,
@@ -173,7 +188,7 @@ class EksControlPlane(Construct):
         super().__init__(scope, id)
         self.model = seen
         self.version = version
-        self.chart_elsewhere = False
+        self.chart_elsewhere = chart is not None and chart.elsewhere
         self.admins = tuple(admins)
         self.resource = self._make_resource(
             name=name,
@@ -191,6 +206,19 @@ class EksControlPlane(Construct):
         for admin in admins:
             self._make_admin(admin)
         self.ready = DependencyGroup(*(self._make_addon(each, chosen) for each in BEFORE_NODES))
+        self.chart = None
+        if chart is not None and not chart.elsewhere:
+            self.chart = InstalledChart(
+                self,
+                "Chart",
+                chart=chart,
+                cluster_name=self.cluster_name,
+                security_group_id=self.security_group_id,
+                version=version,
+                network=network,
+                kubectl_layer=kubectl_layer,
+            )
+            self.ready.add(self.chart.resource)
         for service in endpoints.NEEDED["eks"]:
             network.reach(service)
         validation.register(self)

@@ -286,7 +286,7 @@ def test_scripts_are_made_executable_before_they_come_into_their_place(
     steps = [step("motd", run="own/motd.sh"), step("gone", run="own/gone.sh"), step("people")]
     (source / "inputs.json").write_text(json.dumps({**INPUTS, "steps": steps}))
     monkeypatch.setattr(runner, "__file__", str(source / "hyperpod_node" / "runner.py"))
-    seen = []
+    seen: list[int] = []
     rename = Path.rename
 
     def watched(path: Path, target: Path) -> Path:
