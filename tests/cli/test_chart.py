@@ -179,6 +179,11 @@ class TestFetch:
         world.serve()
         assert world.fetch("--format", "json").data["dependencies"][0]["version"] == "1.2.2"
 
+    def test_a_version_of_helms_lock_that_the_chart_has_moved_on_from_does_not_count(self, world: World) -> None:
+        world.files["Chart.lock"] = b"dependencies: [{name: plugin, version: 0.9.0}]\n"
+        world.serve()
+        assert world.fetch("--format", "json").data["dependencies"][0]["version"] == "1.2.3"
+
     def test_brings_what_a_chart_in_it_needs(self, world: World) -> None:
         needs = f"{{name: plugin, version: '>=1.2 <1.3', repository: '{world.server.url}/charts', alias: p}}"
         world.files |= small.below("charts/an-agent", small.one("agent", "0.1.0", "a:1", needs))
