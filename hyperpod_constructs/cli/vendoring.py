@@ -166,8 +166,8 @@ class Vendoring:
                 f"`helm pull {dependency.repository.rstrip('/')}/{dependency.name} --version {dependency.version}` "
                 f"writes a file; give it with --dependency FILE, and it is put into {CHARTS}",
             )
-        locked = known.version if known else metadata.locked(files, folder).get(dependency.name)
-        release = index.choose(self._index(dependency.repository), dependency, locked)
+        pinned = known.version if known else _of_helms_lock(dependency, files, folder)
+        release = index.choose(self._index(dependency.repository), dependency, pinned)
         data = downloads.get(release.url, _MOST_OF_A_CHART)
         packed = unpacked(data, release.url)
         if release.sha256 is None and known is None:
@@ -189,6 +189,12 @@ class Vendoring:
         if address not in self._indexes:
             self._indexes[address] = downloads.get(address, _MOST_OF_AN_INDEX)
         return self._indexes[address]
+
+
+def _of_helms_lock(dependency: Dependency, files: Files, folder: str) -> str | None:
+    """The version in Chart.lock; one that Chart.yaml has moved on from does not count."""
+    version = metadata.locked(files, folder).get(dependency.name)
+    return version if version and versions.fits(version, dependency.version or "*") else None
 
 
 def unpacked(data: bytes, what: str) -> Packed:

@@ -93,7 +93,9 @@ class HelmChart:
                 is set with `values`.
             values: What the chart's own values.yaml is overridden with.
         """
-        return cls(path=os.fspath(path), images=images or {}, values=values or {})
+        return cls(
+            path=os.fspath(path) if isinstance(path, os.PathLike) else path, images=images or {}, values=values or {}
+        )
 
     @property
     def elsewhere(self) -> bool:
@@ -147,16 +149,6 @@ class ChartImage:
         tag = self.tag is None or _TAG.fullmatch(self.tag)
         digest = self.digest is None or _DIGEST.fullmatch(self.digest)
         return bool(whole and whole["host"] == self.registry and tag and digest)
-
-    @property
-    def name(self) -> str:
-        """Registry and repository, without tag."""
-        return f"{self.registry}/{self.repository}"
-
-    @property
-    def is_of_ecr(self) -> bool:
-        """Whether it lies in a private registry of ECR, or in what was meant for one."""
-        return _ECR.fullmatch(self.registry) is not None
 
     @property
     def account(self) -> str | None:

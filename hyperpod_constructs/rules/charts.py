@@ -43,11 +43,6 @@ def _images(deployment: Deployment) -> Iterator[tuple[Chart, ChartImage]]:
             yield chart, image
 
 
-def _is_whole(image: ChartImage) -> bool:
-    """Whether an image has a name; those that have none are a mistake of a rule of their own."""
-    return image.is_well_formed and image.account != "" and image.region != ""
-
-
 def _about(image: ChartImage) -> str:
     by = f"{image.used_by} asks for " if image.used_by else ""
     return f"{by}image {image.text!r}"
@@ -63,7 +58,7 @@ def _about(image: ChartImage) -> str:
 )
 def images_have_names(deployment: Deployment) -> Iterator[Problem]:
     for chart, image in _images(deployment):
-        if not _is_whole(image):
+        if not image.is_well_formed:
             yield Problem(path=chart.path, message=f"{_about(image)}, {_lacking(image)}", fix=_VALUES)
 
 
@@ -87,7 +82,7 @@ def _lacking(image: ChartImage) -> str:
 )
 def images_are_near(deployment: Deployment) -> Iterator[Problem]:
     for chart, image in _images(deployment):
-        if chart.region is not None and _is_whole(image) and image.region not in {None, chart.region}:
+        if chart.region is not None and image.is_well_formed and image.region not in {None, chart.region}:
             yield Problem(
                 path=chart.path,
                 message=f"{_about(image)} in {image.region}, and the cluster is in {chart.region}",
@@ -105,7 +100,7 @@ def images_are_near(deployment: Deployment) -> Iterator[Problem]:
 )
 def images_are_pinned(deployment: Deployment) -> Iterator[Problem]:
     for chart, image in _images(deployment):
-        if _is_whole(image) and image.digest is None and image.tag in {None, "latest"}:
+        if image.is_well_formed and image.digest is None and image.tag in {None, "latest"}:
             what = "without a tag" if image.tag is None else "by the tag latest"
             yield Problem(
                 path=chart.path,

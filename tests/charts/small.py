@@ -53,6 +53,7 @@ def complete() -> dict[str, bytes]:
         **one("small", "0.1.0", "registry.k8s.io/nfd/node-feature-discovery:v0.17.0", *needs),
         **below("charts/an-agent", one("agent", "0.1.0", AGENT)),
         "charts/plugin-1.2.3.tgz": packed(below("plugin", one("plugin", "1.2.3", "nvcr.io/nvidia/plugin:v1"))),
+        "templates/NOTES.txt": b"Thanks: [for installing",
         "values.yaml": b"{}\n",
     }
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -179,6 +180,11 @@ class TestFetch:
         world.serve()
         assert world.fetch("--format", "json").data["dependencies"][0]["version"] == "1.2.2"
 
+    def test_a_version_of_helms_lock_that_the_chart_has_moved_on_from_does_not_count(self, world: World) -> None:
+        world.files["Chart.lock"] = b"dependencies: [{name: plugin, version: 0.9.0}]\n"
+        world.serve()
+        assert world.fetch("--format", "json").data["dependencies"][0]["version"] == "1.2.3"
+
     def test_brings_what_a_chart_in_it_needs(self, world: World) -> None:
         needs = f"{{name: plugin, version: '>=1.2 <1.3', repository: '{world.server.url}/charts', alias: p}}"
         world.files |= small.below("charts/an-agent", small.one("agent", "0.1.0", "a:1", needs))
@@ -314,6 +320,15 @@ class TestFetchRefuses:
         assert result.code == 2
         assert "is not a commit: use all 40 hexadecimal digits" in result.err
 
+    @pytest.mark.parametrize("recorded", ["contents_sha256", "dependencies"])
+    def test_a_lock_that_records_something_else(self, world: World, recorded: str) -> None:
+        world.fetch()
+        lock = json.loads(Path("chart", LOCK).read_text())
+        lock |= {"contents_sha256": "0" * 64} if recorded == "contents_sha256" else {"dependencies": []}
+        Path("other").mkdir()
+        Path("other", LOCK).write_text(json.dumps(lock))
+        world.refuses(f"{LOCK} says otherwise: ", into="other")
+
 
 class TestFetchCannot:
     def test_reach_a_server(self, world: World) -> None:
@@ -391,7 +406,6 @@ def charts(run: Run, monkeypatch: pytest.MonkeyPatch) -> Charts:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(content)
     monkeypatch.setenv("PATH", f"{Path('bin').absolute()}{os.pathsep}/usr/bin{os.pathsep}/bin")
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     return Charts(run, Path("small"))
 
 
@@ -445,7 +459,10 @@ class TestImages:
         assert "HP2301 error" in result.out
         assert result.out.splitlines()[-1] == "1 finding: 1 error"
 
-    def test_without_helm_nothing_is_checked_and_that_is_said(self, charts: Charts) -> None:
+    def test_without_helm_nothing_is_checked_and_that_is_said(
+        self, charts: Charts, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
         result = charts.images()
         assert (result.code, result.out) == (2, "")
         assert "the images of small were not checked: there is no Helm; put `helm` on PATH, or install" in result.err
@@ -490,6 +507,58 @@ class TestImages:
         result = charts.images("--values", "my.yaml")
         assert (result.code, result.out) == (2, "")
         assert said in result.err
+
+
+LIBRARY = """
+class HelmError(Exception):
+    pass
+
+
+class Chart:
+    def __init__(self, path):
+        self.path = path
+
+    @classmethod
+    def load(cls, path):
+        return cls(path)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def render(self, values, *, name, namespace):
+        if "bad" in values:
+            raise HelmError("values: no such thing")
+        region = values["global"]["region"]
+        manifest = f"kind: Pod\\nspec: {{containers: [{{image: '{region}.io/{name}/{namespace}:1'}}]}}"
+        return {"small/templates/a.yaml": manifest, "small/templates/NOTES.txt": "Thanks: [for installing"}
+"""
+
+
+class TestImagesByLibrary:
+    """The Python package in the place of the program; tests/proof has the real one."""
+
+    @pytest.fixture(autouse=True)
+    def library(self, charts: Charts, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        assert charts.folder.is_dir()
+        monkeypatch.setenv("PATH", "/nowhere")
+        Path("library").mkdir()
+        Path("library/helm_python.py").write_text(LIBRARY)
+        monkeypatch.syspath_prepend(Path("library").absolute())
+        yield
+        sys.modules.pop("helm_python", None)
+
+    def test_renders_without_what_is_for_people(self, charts: Charts) -> None:
+        data = charts.images("--format", "json").data
+        assert [image["text"] for image in data["images"]] == ["us-west-2.io/hyperpod-dependencies/kube-system:1"]
+
+    def test_what_it_refuses_is_not_checked(self, charts: Charts) -> None:
+        Path("my.yaml").write_text("bad: true")
+        result = charts.images("--values", "my.yaml")
+        assert (result.code, result.out) == (2, "")
+        assert "were not checked: Helm refuses it: values: no such thing" in result.err
 
 
 def test_an_action_is_wanted(run: Run) -> None:

@@ -18,6 +18,10 @@ class TestHelmChart:
     def test_values_may_be_known_at_deploy_only(self) -> None:
         assert hp.HelmChart.directory("x", values={"a": [cdk.Aws.REGION, 1, True, None]}).values["a"]
 
+    def test_a_folder_that_is_none_is_said_to_be(self) -> None:
+        with pytest.raises(hp.InvalidValue, match="chart: path is 5, an int"):
+            hp.HelmChart.directory(5)  # type: ignore[arg-type]  # the point of the test
+
     @pytest.mark.parametrize(
         ("fields", "said"),
         [
@@ -76,7 +80,7 @@ class TestChartImage:
     )
     def test_knows_account_and_region_of_ecr(self, registry: str, account: str | None, region: str | None) -> None:
         image = ChartImage.parse(f"{registry}/a:1")
-        assert (image.account, image.region, image.is_of_ecr) == (account, region, account is not None)
+        assert (image.account, image.region) == (account, region)
 
     @pytest.mark.parametrize(
         "text",

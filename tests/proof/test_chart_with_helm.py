@@ -73,6 +73,7 @@ def test_helm_accepts_a_complete_chart_as_we_do(folder: Path) -> None:
     assert sorted(installed(folder)["rendered"]) == [
         "small/charts/agent/templates/deployment.yaml",
         "small/charts/plugin/templates/deployment.yaml",
+        "small/templates/NOTES.txt",
         "small/templates/deployment.yaml",
     ]
 

@@ -105,6 +105,7 @@ class TestRegistry:
             "labels": "1",
             "orchestration": "2",
             "autoscaling": "2",
+            "charts": "2",
             "cluster_shape": "2",
             "provisioning": "2",
             "restricted": "2",

@@ -42,9 +42,8 @@ def _below(node: object) -> Iterator[str]:
         own = _of(node)
         if own is not None:
             yield own
-        for key, value in node.items():
-            if key != "image" or own is None:
-                yield from _below(value)
+        for value in node.values():
+            yield from _below(value)
     elif isinstance(node, Sequence) and not isinstance(node, str):
         for each in node:
             yield from _below(each)

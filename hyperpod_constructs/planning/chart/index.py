@@ -56,7 +56,9 @@ def choose(content: bytes, dependency: Dependency, pinned: str | None) -> Releas
             f"{what}: the lock has version {pinned}, and Chart.yaml asks for {dependency.version}",
             "take a commit in which the two agree",
         )
-    wanted = versions.highest([metadata.text(each, "version") for each in listed], pinned or dependency.version, what)
+    wanted = versions.highest(
+        [metadata.text(each, "version") for each in listed], pinned or dependency.version or "*", what
+    )
     return _release(next(each for each in listed if metadata.text(each, "version") == wanted), where, what)
 
 

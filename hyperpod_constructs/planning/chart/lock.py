@@ -113,4 +113,4 @@ def _by_key(pins: Sequence[Mapping[str, str]]) -> dict[tuple[str, str], Mapping[
 
 
 def _said(pin: Mapping[str, str] | None) -> str:
-    return f"{pin['version']} ({pin['sha256']}) of {pin['repository'] or 'the repository'}" if pin else "not there"
+    return f"{pin['version']} ({pin['sha256']}) of {pin['repository']}" if pin else "not there"

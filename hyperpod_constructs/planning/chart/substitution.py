@@ -28,9 +28,8 @@ def substituted(files: Files, images: Mapping[str, str]) -> dict[str, bytes]:
     """
     if not images:
         return dict(files)
-    # All in one pass, so that what was put in is not replaced again; the longest first, for one may begin another.
-    ordered = sorted(images, key=len, reverse=True)
-    wanted = re.compile(f"{_BEFORE}(?:{'|'.join(map(re.escape, ordered))}){_AFTER}", re.ASCII)
+    # All in one pass, so that what was put in is not replaced again.
+    wanted = re.compile(f"{_BEFORE}(?:{'|'.join(map(re.escape, images))}){_AFTER}", re.ASCII)
     changed, met = dict(files), set[str]()
     for name, text in _texts(files):
         met.update(wanted.findall(text))

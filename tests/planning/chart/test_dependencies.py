@@ -87,6 +87,9 @@ class TestCharts:
         with pytest.raises(InvalidValue, match=f"{name} is no chart"):
             lacking({**small.complete(), name: b"x"})
 
+    def test_signatures_of_packed_charts_are_passed_over(self) -> None:
+        assert lacking({**small.complete(), "charts/plugin-1.2.3.tgz.prov": b"x"}) == []
+
     def test_a_folder_without_a_chart_is_refused(self) -> None:
         with pytest.raises(InvalidValue, match=r"there is no charts/x/Chart\.yaml"):
             lacking({**small.complete(), "charts/x/values.yaml": b""})

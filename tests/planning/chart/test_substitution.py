@@ -31,6 +31,9 @@ class TestSubstituted:
     def test_what_was_put_in_is_not_replaced_again(self) -> None:
         assert after("a/b c/d", a_b="c/d", c_d="a/b") == "c/d a/b"
 
+    def test_one_that_begins_another_is_told_from_it(self) -> None:
+        assert after("a/b:1 a/b/c:1", a_b="x.io/1", a_b_c="x.io/2") == "x.io/1:1 x.io/2:1"
+
     def test_one_that_occurs_nowhere_is_refused_with_what_is_near(self) -> None:
         with pytest.raises(InvalidValue, match=f"occurs nowhere in it; did you mean {NFD}\\?.*`values`"):
             substituted(small.complete(), {"registry.k8s.io/nfd/node-features-discovery": MINE})
