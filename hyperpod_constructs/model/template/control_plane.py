@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-import yaml
-
 from hyperpod_constructs.model._reading import Fields, Node, each, otherwise, required
 from hyperpod_constructs.model.control_plane import (
     AccessEntry,
@@ -79,8 +77,8 @@ def _configuration(node: Node) -> dict[str, object] | Unknown | None:
     if not isinstance(text, str):
         return text
     try:
-        found = json.loads(text) if text.lstrip().startswith("{") else yaml.safe_load(text)
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        found = json.loads(text) if text.lstrip().startswith("{") else _from_yaml(text)
+    except (ValueError, RecursionError) as error:
         node.report(f"is neither JSON nor YAML: {str(error).splitlines()[0]}", 'use JSON, such as {"key": "value"}')
         return UNKNOWN
     if found is None:
@@ -89,6 +87,16 @@ def _configuration(node: Node) -> dict[str, object] | Unknown | None:
         node.report(f"holds {type(found).__name__} {text[:40]!r}, and no map", 'use JSON, such as {"key": "value"}')
         return UNKNOWN
     return found
+
+
+def _from_yaml(text: str) -> object:
+    """What YAML holds; raises ValueError for what is none."""
+    import yaml  # noqa: PLC0415  # who checks JSON needs no parser of YAML
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
 
 
 def _given(node: Node) -> bool | Unknown:
