@@ -56,7 +56,9 @@ IMAGE_PULL: Final = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ec
 """Pulling images; on repositories."""
 POD_IDENTITY: Final = "eks-auth:AssumeRoleForPodIdentity"
 """What the pod identity agent asks for pods; on the EKS cluster."""
-EKS_NODE_ACTIONS: Final = tuple(sorted((*EKS_DESCRIBE, *EKS_INTERFACE_CHANGE, IMAGE_LOGIN, *IMAGE_PULL, POD_IDENTITY)))
+EKS_NODE_ACTIONS: Final = tuple(
+    sorted((*EKS_DESCRIBE, *EKS_INTERFACE_CHANGE, IMAGE_LOGIN, *IMAGE_PULL, POD_IDENTITY), key=str.lower)
+)
 """Further actions of nodes in an EKS cluster. Source: the page above, and hyperpod-eks-tf of
 awslabs/awsome-distributed-ai."""
 SCALING_ACTIONS: Final = ("sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes")
