@@ -13,6 +13,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # As many test processes as cores; one that runs out of tests takes some from the other.
 SIDE_BY_SIDE := -n auto --dist worksteal
 
+# The examples that EKS schedules, which `make synth` writes, too.
+ON_EKS := eks evaluation checkpointless
+
 .DEFAULT_GOAL := help
 .PHONY: help setup synth test types tests proof bench lock clean
 
@@ -25,13 +28,20 @@ setup: ## install what the other targets need, as locked; does nothing when noth
 # The CDK leaves a complete-looking assembly behind when it refuses an app, so it writes under another name, and only
 # what passed becomes cdk.out. The launcher in .venv/bin puts our Node and Python before the machine's: cdk.json can say
 # `python3 app.py`, as everywhere in CDK land.
-synth: setup ## write the templates of app.py to cdk.out and print a summary
+synth: setup ## write the templates of app.py to cdk.out, print a summary; the EKS examples to cdk.out.examples
 	@rm -rf cdk.out cdk.out.unchecked
 	@CI=true CDK_DISABLE_VERSION_CHECK=1 CDK_DISABLE_CLI_TELEMETRY=true \
 		$(BIN)/cdk synth --quiet --no-notices --output cdk.out.unchecked \
 		|| { echo 'make synth: refused; there is no cdk.out, what was refused is in cdk.out.unchecked' >&2; exit 1; }
 	@mv cdk.out.unchecked cdk.out
 	@$(BIN)/hyperpod summary cdk.out
+	@rm -rf cdk.out.examples
+	@for example in $(ON_EKS); do \
+		CI=true CDK_DISABLE_VERSION_CHECK=1 CDK_DISABLE_CLI_TELEMETRY=true $(BIN)/cdk synth --quiet --no-notices \
+			--app "python3 examples/$$example.py" --output cdk.out.examples/$$example \
+			|| { echo "make synth: examples/$$example.py was refused" >&2; exit 1; }; \
+		echo "examples/$$example.py: cdk.out.examples/$$example"; \
+	done
 
 test: setup ## lint, format check, types, import boundaries, tests
 	$(BIN)/ruff check
@@ -68,5 +78,5 @@ lock: ## resolve the dependencies again; LOCK_FLAGS=--upgrade takes newer versio
 	$(BIN)/npm install --prefix tools/node --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
 
 clean: ## remove everything that make made, .venv included
-	rm -rf .venv .venv-lock cdk.out cdk.out.unchecked .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-lock cdk.out cdk.out.unchecked cdk.out.examples .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find hyperpod_constructs tests tools examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

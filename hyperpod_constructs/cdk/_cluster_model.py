@@ -205,7 +205,7 @@ def _check_come(
             )
     if without:
         raise InvalidValue(
-            f"{what}= has no effect on {', '.join(without)}: no step brings them to its nodes",
+            f"{what}= has no effect on {', '.join(sorted(without))}: no step brings them to its nodes",
             f"add hp.steps.{step.__name__}() to lifecycle=hp.LifecycleScripts.steps([...]) of these groups",
         )
 

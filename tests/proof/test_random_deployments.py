@@ -17,11 +17,13 @@ from hyperpod_constructs import rules
 from hyperpod_constructs.model.deployment import Deployment
 from tests.random.anything import anything
 from tests.random.deployments import programs
+from tests.random.kubernetes import on_eks
 from tests.random.properties import everything_holds
 from tests.random.recipes import Program
 
 SEED: Final = int(os.environ.get("RANDOM_SEED") or secrets.randbelow(2**32))
 DEPLOYMENTS, CHUNKS = 5000, 10
+DEPLOYMENTS_ON_EKS, CHUNKS_ON_EKS = 1000, 4
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +42,16 @@ class TestRandomDeployments:
         @seed(SEED + chunk)
         @settings(max_examples=DEPLOYMENTS // CHUNKS, derandomize=False, print_blob=True)
         @given(programs())
+        def holds(program: Program) -> None:
+            everything_holds(program)
+
+        holds()
+
+    @pytest.mark.parametrize("chunk", range(CHUNKS_ON_EKS))
+    def test_every_deployment_on_eks_is_refused_by_name_or_sound(self, chunk: int) -> None:
+        @seed(SEED + chunk)
+        @settings(max_examples=DEPLOYMENTS_ON_EKS // CHUNKS_ON_EKS, derandomize=False, print_blob=True)
+        @given(on_eks())
         def holds(program: Program) -> None:
             everything_holds(program)
 

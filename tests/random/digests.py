@@ -9,6 +9,7 @@ import sys
 from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.random.deployments import programs
+from tests.random.kubernetes import on_eks
 from tests.random.recipes import Program
 from tests.random.running import run
 
@@ -17,7 +18,7 @@ def main(count: int) -> None:
     """Prints a line for each deployment: a digest of the program, and of its templates or of why it was refused."""
     lines: list[str] = []
 
-    @given(programs(careful=True))
+    @given(programs(careful=True) | on_eks(careful=True))
     @settings(
         max_examples=count,
         derandomize=True,

@@ -45,6 +45,7 @@ def _blueprint(author: Author) -> Steps:
                 "addons": (3, lambda: _addons(author)),
                 "governance": (2, lambda: _governance(author)),
                 "storage": (3, author.lustre),
+                "chart": (2, lambda: author.field(Call("HelmChart.installed_elsewhere"), ("elsewhere",))),
                 "cidr": (6, lambda: author.field(("10.1.0.0/16", "10.0.0.0/20"), ("10.0.0.0/21", "x"))),
                 "egress": (4, lambda: author.field(("nat", "closed"), ("none",))),
                 "control_plane_zones": (
@@ -79,6 +80,7 @@ def _constructs(author: Author) -> Steps:
                 ),
                 "admins": (3, lambda: author.field(([f"{_ROLE}Admin"],), (["Admin"], "Admin"))),
                 "endpoint": (3, lambda: _endpoint(author)),
+                "chart": (2, lambda: author.field(Call("HelmChart.installed_elsewhere"), ("elsewhere",))),
             }
         ),
     }

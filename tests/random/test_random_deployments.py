@@ -9,13 +9,14 @@ import sys
 from hypothesis import assume, event, given, settings
 
 from tests.random.deployments import of_blueprints, of_constructs, programs
+from tests.random.kubernetes import on_eks
 from tests.random.properties import everything_holds
 from tests.random.recipes import Program, shuffled
 from tests.random.running import ROOT, run
 
 
 class TestEveryDeployment:
-    """Two tests, so that two processes can share the work: a quarter of a second for each of 300 examples."""
+    """Three tests, so that processes can share the work: a quarter of a second for each of 360 examples."""
 
     @given(of_blueprints())
     @settings(max_examples=150)
@@ -27,10 +28,15 @@ class TestEveryDeployment:
     def test_of_constructs_is_refused_by_name_or_sound(self, program: Program) -> None:
         event(type(everything_holds(program).refused).__name__)
 
+    @given(on_eks())
+    @settings(max_examples=40)
+    def test_on_eks_is_refused_by_name_or_sound(self, program: Program) -> None:
+        event(type(everything_holds(program).refused).__name__)
+
 
 class TestOrder:
-    @given(programs(careful=True))
-    @settings(max_examples=25)
+    @given(programs(careful=True) | on_eks(careful=True))
+    @settings(max_examples=35)
     def test_of_groups_and_arguments_changes_no_byte(self, program: Program) -> None:
         first, second = run(program, check=False), run(shuffled(program), check=False)
         assert str(first.refused) == str(second.refused)
