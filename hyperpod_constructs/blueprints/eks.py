@@ -33,7 +33,8 @@ from hyperpod_constructs.cdk.chart import check_chart
 from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.cluster_network import DEFAULT_CIDR, ClusterNetwork, network_model
 from hyperpod_constructs.cdk.control_plane import DEFAULT_VERSION, IControlPlane, check_admins, control_plane_model
-from hyperpod_constructs.cdk.governance import ClusterGovernance, governed, members_of
+from hyperpod_constructs.cdk.governance import ClusterGovernance, governed
+from hyperpod_constructs.cdk.members import members_of
 from hyperpod_constructs.cdk.network import Egress, Network, NetworkModel
 from hyperpod_constructs.cdk.storage import IFileSystem, file_system_model
 from hyperpod_constructs.model import deployment as model

@@ -171,3 +171,5 @@ class Foundation(cdk.Stack):
             yield from (str(self.accounting.database.endpoint), str(self.accounting.database.secret_arn))
         if self.control_plane:
             yield from (self.control_plane.cluster_name, self.control_plane.cluster_arn)
+            if self.control_plane.chart:
+                yield self.control_plane.chart.provider.service_token

@@ -55,6 +55,7 @@ class InstalledChart(Construct):
     Attributes:
         resource: What installs it, which nodes wait for.
         provider: The functions that install it.
+        cluster: The EKS cluster with those functions.
         bucket: Name of the bucket that its files are uploaded to.
     """
 
@@ -105,10 +106,11 @@ class InstalledChart(Construct):
         entry = self._let_in(cluster_name, cast("Any", provider.role).role_arn)
         files = self._asset(chart)
         self.bucket = files.s3_bucket_name
+        self.cluster = eks.Cluster.from_cluster_attributes(self, "Ready", kubectl_provider=provider, **about)
         installed = eks.HelmChart(
             self,
             "Release",
-            cluster=eks.Cluster.from_cluster_attributes(self, "Ready", kubectl_provider=provider, **about),
+            cluster=self.cluster,
             chart_asset=files,
             release=RELEASE,
             namespace=NAMESPACE,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 import aws_cdk as cdk
-from aws_cdk import aws_eks as eks, aws_iam as iam, aws_kms as kms, aws_lambda as lambda_
+from aws_cdk import aws_eks as eks, aws_eks_v2 as eks_v2, aws_iam as iam, aws_kms as kms, aws_lambda as lambda_
 from constructs import Construct, DependencyGroup
 
 from hyperpod_constructs.catalog import endpoints
@@ -66,6 +66,10 @@ class IControlPlane(Protocol):
     @property
     def chart_elsewhere(self) -> bool:
         """Whether somebody else installs the chart that nodes need."""
+
+    @property
+    def kubectl(self) -> eks_v2.ICluster | None:
+        """The EKS cluster with what applies manifests to it, where the chart is installed here."""
 
     @property
     def ready(self) -> DependencyGroup:
@@ -206,7 +210,7 @@ class EksControlPlane(Construct):
         for admin in admins:
             self._make_admin(admin)
         self.ready = DependencyGroup(*(self._make_addon(each, chosen) for each in BEFORE_NODES))
-        self.chart = None
+        self.chart: InstalledChart | None = None
         if chart is not None and not chart.elsewhere:
             self.chart = InstalledChart(
                 self,
@@ -223,6 +227,11 @@ class EksControlPlane(Construct):
             network.reach(service)
         validation.register(self)
         validation.record(self, acknowledge)
+
+    @property
+    def kubectl(self) -> eks_v2.ICluster | None:
+        """The EKS cluster with what applies manifests to it, where the chart is installed here."""
+        return self.chart.cluster if self.chart else None
 
     def _make_resource(
         self,
@@ -339,6 +348,7 @@ class _ImportedControlPlane:
         self.version = version
         self.model: ControlPlane | None = None
         self.chart_elsewhere = False
+        self.kubectl: eks_v2.ICluster | None = None
         self.ready = DependencyGroup()
         self.admins = tuple(admins)
 

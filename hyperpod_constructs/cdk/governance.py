@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 import aws_cdk as cdk
-from aws_cdk import aws_eks as eks, aws_sagemaker as sagemaker
+from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from hyperpod_constructs.cdk import _properties as properties, validation
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.addons import ClusterAddons
 from hyperpod_constructs.cdk.cluster import Cluster
-from hyperpod_constructs.cdk.control_plane import PRINCIPAL, IControlPlane, named
+from hyperpod_constructs.cdk.members import bind, make_access, members_of
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model, intent
 from hyperpod_constructs.model.addons import TASK_GOVERNANCE, Addon
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.governance import Quota, QuotaShare, SchedulerPolicy, Share, TaskGovernance, Team
-from hyperpod_constructs.tokens import is_token
 
-_EDIT: Final = "AmazonEKSEditPolicy"
 _LONGEST_NAME: Final = 63
-
-
-def namespace_of(team: str) -> str:
-    """The namespace that HyperPod makes for a team."""
-    return f"hyperpod-ns-{team}"
 
 
 def governed(path: str, cluster: model.Cluster, governance: TaskGovernance) -> Deployment:
@@ -102,7 +95,8 @@ class ClusterGovernance(Construct):
 
     Installs the task governance add-on unless `addons` do, then the scheduler policy, then a quota for each team, one
     after the other as the service wants them. Members get an access entry that lets them edit what is in the namespace
-    of their team. A namespace comes with its quota.
+    of their team, which comes with its quota. Where the control plane installs the chart and so holds its access, a
+    role for training jobs is bound in each namespace, too; elsewhere bind the group `hyperpod-ns-TEAM` yourself.
 
     Names of quotas and teams cannot be changed: another name is another team, and the old one goes first.
 
@@ -158,8 +152,10 @@ class ClusterGovernance(Construct):
         self.policy = self._make_policy(seen.scheduler_policies[0], cluster.cluster_arn)
         self.policy.node.add_dependency(addon)
         self.quotas = {str(each.team): self._make_quota(each, cluster.cluster_arn) for each in seen.quotas}
-        for principal, teams in members.items():
-            self._make_access(principal, teams, control_plane)
+        make_access(self, members, control_plane)
+        if control_plane.kubectl is not None:
+            for team in sorted({team for teams in members.values() for team in teams}):
+                bind(self, team, control_plane.kubectl, after=self.quotas[team])
         # The engine does not know the type of quotas, and that of policies in some Regions only.
         cdk.Validations.of(self).acknowledge(
             cdk.Acknowledgment(
@@ -190,49 +186,3 @@ class ClusterGovernance(Construct):
         resource.add_metadata(intent.KEY, {"has_members": seen.has_members})
         resource.node.add_dependency(self.policy)
         return resource
-
-    def _make_access(self, principal: str, teams: Sequence[str], control_plane: IControlPlane) -> None:
-        entry = eks.CfnAccessEntry
-        scope = entry.AccessScopeProperty(type="namespace", namespaces=[namespace_of(team) for team in teams])
-        policy = f"arn:{cdk.Aws.PARTITION}:eks::aws:cluster-access-policy/{_EDIT}"
-        eks.CfnAccessEntry(
-            self,
-            f"Member-{named(self, principal)}",
-            cluster_name=control_plane.cluster_name,
-            principal_arn=principal,
-            kubernetes_groups=[namespace_of(team) for team in teams],
-            access_policies=[entry.AccessPolicyProperty(policy_arn=policy, access_scope=scope)],
-        )
-
-
-def members_of(governance: TaskGovernance, admins: Sequence[str]) -> dict[str, list[str]]:
-    """Teams by member: EKS has one access entry for each principal.
-
-    Args:
-        governance: The teams.
-        admins: Who has an access entry already.
-
-    Raises:
-        InvalidValue: if a member is no role or user, or has an entry already, or a team has what EKS has not.
-    """
-    found: dict[str, list[str]] = {}
-    for team in sorted(governance.teams, key=lambda team: team.name):
-        if team.priorities:
-            raise InvalidValue(
-                f"team {team.name!r} has priorities, and on EKS every team may use every class",
-                "leave priorities of the team out",
-            )
-        for member in team.members:
-            if not is_token(member) and not PRINCIPAL.fullmatch(member):
-                raise InvalidValue(
-                    f"team {team.name!r} has member {member!r}",
-                    "use ARNs of roles on EKS: arn:aws:iam::111122223333:role/Vision",
-                )
-            found.setdefault(member, []).append(team.name)
-    if twice := sorted(set(found) & set(admins)):
-        raise InvalidValue(
-            f"{twice[0]} is a member of {', '.join(found[twice[0]])} and has an access entry of the EKS cluster "
-            "already, which is not changed here",
-            "take it out of members, or out of admins",
-        )
-    return found

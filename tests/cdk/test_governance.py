@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 
 import hyperpod_constructs as hp
+from tests.charts import small
 from tests.templates import of_type, synthesized
 
 POLICY, QUOTA = "AWS::SageMaker::ClusterSchedulerConfig", "AWS::SageMaker::ComputeQuota"
@@ -16,9 +19,10 @@ TYPE = "ml.p5en.48xlarge"
 ROLE = "arn:aws:iam::111122223333:role/"
 
 
-def cluster_of(stack: cdk.Stack, *, spares: int = 1, **options: Any) -> hp.Cluster:
+def cluster_of(stack: cdk.Stack, *, spares: int = 1, chart: hp.HelmChart | None = None, **options: Any) -> hp.Cluster:
     network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], flow_logs=False)
-    plane = hp.EksControlPlane(stack, "Kubernetes", network=network, name="research", admins=[f"{ROLE}Platform"])
+    admins = [f"{ROLE}Platform"]
+    plane = hp.EksControlPlane(stack, "Kubernetes", network=network, name="research", admins=admins, chart=chart)
     groups = [
         hp.InstanceGroup.worker("cpu", "ml.m5.xlarge", count=1, min_count=1),
         hp.InstanceGroup.worker("p5en", TYPE, count=16, spares=spares),
@@ -168,6 +172,36 @@ class TestMembers:
             if each["Type"] == QUOTA
         }
         assert said == {"vision": True, "audio": False}
+
+    def test_may_make_training_jobs_where_we_hold_the_access_of_the_cluster(
+        self, stack: cdk.Stack, tmp_path: Path
+    ) -> None:
+        for name, content in small.complete().items():
+            (tmp_path / "chart" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "chart" / name).write_bytes(content)
+        cluster = cluster_of(stack, chart=hp.HelmChart.directory(tmp_path / "chart"))
+        governance = hp.TaskGovernance(teams=[team("vision"), team("audio", members=[])], priorities={"training": 1})
+        hp.ClusterGovernance(stack, "Governance", cluster=cluster, governance=governance)
+        template = synthesized(stack)
+        (found,) = of_type(template, "Custom::AWSCDK-EKS-KubernetesResource").values()
+        role, binding = json.loads(found["Manifest"])
+        assert role["metadata"] == {"name": "hyperpod-team", "namespace": "hyperpod-ns-vision"}
+        assert binding["subjects"] == [
+            {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "hyperpod-ns-vision"}
+        ]
+        assert "kubeflow.org" in role["rules"][0]["apiGroups"]
+        (resource,) = (
+            each for each in template["Resources"].values() if each["Type"] == "Custom::AWSCDK-EKS-KubernetesResource"
+        )
+        quotas = {
+            each["Properties"]["ComputeQuotaTarget"]["TeamName"]: name
+            for name, each in template["Resources"].items()
+            if each["Type"] == QUOTA
+        }
+        assert quotas["vision"] in resource["DependsOn"]
+
+    def test_get_no_role_where_somebody_else_installs_the_chart(self, stack: cdk.Stack) -> None:
+        assert not of_type(shared(stack, team("vision")), "Custom::AWSCDK-EKS-KubernetesResource")
 
 
 class TestRefusals:
