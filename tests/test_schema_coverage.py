@@ -46,10 +46,16 @@ def fields() -> set[str]:
 
 
 def written() -> set[str]:
-    """Names of all keyword arguments in the constructs, in the CDK's spelling without underscores."""
-    trees = [ast.parse(file.read_text()) for file in Path(cdk.__path__[0]).glob("*.py")]
-    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return {keyword.arg.replace("_", "") for call in calls for keyword in call.keywords if keyword.arg}
+    """Names of all keyword arguments in the constructs, in the CDK's spelling without underscores.
+
+    And of all keys of dictionaries where property names are spelt: the CDK has no class for quotas.
+    """
+    files = {file.name: ast.parse(file.read_text()) for file in Path(cdk.__path__[0]).glob("*.py")}
+    calls = [node for tree in files.values() for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = {keyword.arg.replace("_", "") for call in calls for keyword in call.keywords if keyword.arg}
+    maps = [node for node in ast.walk(files["_properties.py"]) if isinstance(node, ast.Dict)]
+    keys = {key.value for each in maps for key in each.keys if isinstance(key, ast.Constant)}
+    return named | {str(key).lower() for key in keys}
 
 
 def members(shape: Any, path: str = "") -> Iterator[tuple[str, Any]]:
