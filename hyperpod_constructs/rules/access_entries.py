@@ -47,7 +47,7 @@ def entries_of_nodes_are_hyperpods(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=entry.path,
                 message=f"access entry for the role of {named(*groups)} has Type {entry.kind}",
-                fix=f"take it out, as HyperPod makes one of type {_OF_NODES}; give people and installers their own roles",
+                fix=f"take it out, as HyperPod makes one of type {_OF_NODES}; people and installers need other roles",
             )
 
 

@@ -241,14 +241,14 @@ def addons_have_what_they_need(deployment: Deployment) -> Iterator[Problem]:
         known = _known(addon)
         present = {each.name: each for each in deployment.kubernetes.addons_of(plane)}
         needs = dict(known.needs) if known and UNKNOWN not in present else {}
-        for name in needs.keys() & present.keys():
+        for name in sorted(needs.keys() & present.keys()):
             yield from _late_or_old(deployment, addon, present[name], needs[name])
-        missing = [name for name in needs.keys() - present.keys() if _is_missing(deployment, plane, name)]
+        missing = [name for name in sorted(needs.keys() - present.keys()) if _is_missing(deployment, plane, name)]
         if missing:
             yield Problem(
                 path=addon.path,
-                message=f"{addon.name} needs {all_of(sorted(missing))}, which {plane.path} lacks",
-                fix=f"add {all_of(_at_least(name, needs[name]) for name in sorted(missing))} as AWS::EKS::Addon, on "
+                message=f"{addon.name} needs {all_of(missing)}, which {plane.path} lacks",
+                fix=f"add {all_of(_at_least(name, needs[name]) for name in missing)} as AWS::EKS::Addon, on "
                 "which this one depends",
             )
 
@@ -302,7 +302,7 @@ def nodes_hold_the_addons(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=cluster.path,
                 message=f"{count} node{'s' if count != 1 else ''} for {all_of(running)}; pods per node: {of}",
-                fix="add a group for them of a type that holds more, such as two ml.m5.2xlarge",
+                fix="add a group for them of a type that holds more, such as two ml.m5.4xlarge",
             )
 
 
