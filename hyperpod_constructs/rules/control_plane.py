@@ -70,7 +70,8 @@ def _has_version(plane: ControlPlane) -> bool:
     "HP2402",
     Severity.ERROR,
     title="Version of an EKS cluster is no version of Kubernetes",
-    because="EKS takes two numbers with a dot; 1.30 without quotes is the number 1.3 in YAML and JSON",
+    because="EKS takes two numbers with a dot; what reads 1.30 without quotes, as Python, JSON and most tools for YAML "
+    "do, writes 1.3",
     source="AWS::EKS::Cluster schema (cfn-lint 1.58.0, 2026-10-20); sunilpp/hyperpod-quickstart commit a312435f",
 )
 def versions_are_text(deployment: Deployment) -> Iterator[Problem]:
@@ -79,7 +80,7 @@ def versions_are_text(deployment: Deployment) -> Iterator[Problem]:
         if not isinstance(version, str) or _has_version(plane):
             continue
         if _SHORT.fullmatch(version):
-            message, fix = f"Version is {version}, which is what {version}0 without quotes means", f"{version}0"
+            message, fix = f"Version is {version}, which is what {version}0 without quotes becomes", f"{version}0"
         else:
             message, fix = f"Version is {version!r}", HYPERPOD.newest
         yield Problem(path=plane.path, message=message, fix=f"write Version: '{fix}', in quotes")

@@ -54,7 +54,7 @@ class TestControlPlanesHaveAccessEntries:
 class TestVersionsAreText:
     def test_a_number_loses_its_last_digit(self) -> None:
         assert planes.of("HP2402", Eks={"Version": 1.30}) == [
-            "Eks: Version is 1.3, which is what 1.30 without quotes means | write Version: '1.30', in quotes"
+            "Eks: Version is 1.3, which is what 1.30 without quotes becomes | write Version: '1.30', in quotes"
         ]
 
     @pytest.mark.parametrize("version", ["v1.34", "latest", "1.34.1", "1"])
