@@ -41,11 +41,10 @@ def test_every_broken_template_is_listed() -> None:
     assert sorted(BROKEN) == sorted(file.name for file in (HERE / "broken").iterdir())
 
 
-def test_what_is_not_found_is_about_kubernetes_or_legal_in_the_region_of_this_test() -> None:
+def test_what_is_not_found_is_legal_in_the_region_of_this_test() -> None:
     missed = {name for name, listed in BROKEN.items() if not listed and not name.startswith("clean_")}
     elsewhere = {"f3_region_lacks_type.yaml", "g_plan_other_region.yaml", "i09_region.yaml"}
-    kubernetes = {name for name in missed if name.startswith(("e01_", "f22_", "f8_"))}
-    assert missed == elsewhere | kubernetes
+    assert missed == elsewhere
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,9 @@ _PROFILES: Final = {
     ("GB200", 186): ("1g.23gb", "1g.47gb", "2g.47gb", "3g.93gb", "4g.93gb", "7g.186gb"),
 }
 
+KNOWN: Final = frozenset(f"mig-{profile}" for profiles in _PROFILES.values() for profile in profiles)
+"""Every partition that a quota of some type can name; the schema judges other words."""
+
 
 def of(kind: InstanceType) -> tuple[str, ...] | None:
     """The partitions that a quota of this type can name, empty without any; `None` where its GPUs are not known."""

@@ -94,7 +94,7 @@ def control_plane_model(
         public=bool(endpoint.public_cidrs),
         public_cidrs=tuple(endpoint.public_cidrs),
         private=True,
-        complete=False,  # add-ons and the chart are yet to come
+        reached_by=frozenset("*"),  # add-ons and the chart are yet to come
     )
 
 

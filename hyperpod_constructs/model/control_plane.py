@@ -22,7 +22,9 @@ class ControlPlane:
         public: Whether its endpoint can be reached from the internet, which is so where it is left out.
         public_cidrs: Blocks from which it can; left out means from anywhere.
         private: Whether its endpoint can be reached from its VPC without leaving it.
-        complete: Whether nothing that nobody can read may add to it.
+        bootstraps: Whether EKS installs vpc-cni, kube-proxy and coredns into it, which it does where this is left out.
+        auto: Whether EKS runs nodes of its own in it (Auto Mode).
+        reached_by: Types of resources that nobody can read and that refer to it; `*` for what may be anything.
         region: Region of its stack.
         after: Paths of what CloudFormation creates before it.
     """
@@ -36,9 +38,16 @@ class ControlPlane:
     public: bool | Unknown = True
     public_cidrs: tuple[str | Unknown, ...] | Unknown = ()
     private: bool | Unknown = False
-    complete: bool = True
+    bootstraps: bool | Unknown = True
+    auto: bool | Unknown = False
+    reached_by: frozenset[str] = frozenset()
     region: str | None = None
     after: frozenset[str] = frozenset()
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing that nobody can read may add to it."""
+        return not self.reached_by
 
     @property
     def own_group(self) -> str:
@@ -123,13 +132,28 @@ class ChartInstall:
         path: Construct path.
         control_plane: Path of the EKS cluster, or its name.
         chart: Name of the chart, as far as the template has one; left out for one that lies in a folder.
+        release: Name that the installed chart gets.
         namespace: Namespace of the release.
     """
 
     path: str
     control_plane: str | Unknown
     chart: str | Unknown | None = None
+    release: str | Unknown | None = None
     namespace: str | Unknown | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherNodes:
+    """Where pods of an EKS cluster run besides HyperPod: a managed node group or a Fargate profile.
+
+    Attributes:
+        path: Construct path.
+        control_plane: Path of the EKS cluster, or its name.
+    """
+
+    path: str
+    control_plane: str | Unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +165,7 @@ class Kubernetes:
     access_entries: tuple[AccessEntry, ...] = ()
     pod_identities: tuple[PodIdentity, ...] = ()
     chart_installs: tuple[ChartInstall, ...] = ()
+    other_nodes: tuple[OtherNodes, ...] = ()
 
     def control_plane(self, path: str | Unknown | None) -> ControlPlane | None:
         """The EKS cluster of this path or name, if the deployment makes it."""
@@ -160,4 +185,5 @@ class Kubernetes:
             access_entries=self.access_entries + other.access_entries,
             pod_identities=self.pod_identities + other.pod_identities,
             chart_installs=self.chart_installs + other.chart_installs,
+            other_nodes=self.other_nodes + other.other_nodes,
         )

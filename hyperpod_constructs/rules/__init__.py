@@ -119,7 +119,10 @@ def _order(finding: Finding) -> tuple[str, int, str, str, str]:
 
 
 from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, which need the names above
+    access_entries as access_entries,
     accounting as accounting,
+    addon_order as addon_order,
+    addons as addons,
     addresses as addresses,
     anomalies as anomalies,
     autoscaling as autoscaling,
@@ -128,6 +131,7 @@ from hyperpod_constructs.rules import (  # noqa: E402  # registers its rules, wh
     charts as charts,
     cluster_role as cluster_role,
     cluster_shape as cluster_shape,
+    control_plane as control_plane,
     data as data,
     elsewhere as elsewhere,
     endpoints as endpoints,

@@ -209,7 +209,7 @@ def partitions_fit_their_type(deployment: Deployment) -> Iterator[Problem]:
     for quota, share, kind in _shares(deployment):
         facts = instances.find(kind)
         offered = partitions.of(facts) if facts else None
-        if offered is None or not isinstance(share.partition, str) or share.partition in offered:
+        if offered is None or share.partition not in partitions.KNOWN or share.partition in offered:
             continue
         instead = f"use {any_of(offered)}" if offered else f"leave AcceleratorPartition out: a quota of {kind} has none"
         yield Problem(

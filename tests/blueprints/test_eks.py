@@ -304,6 +304,7 @@ hp.EksTraining(
     env=cdk.Environment(account="111122223333", region="us-west-2"),
     zone="usw2-az2",
     egress="closed",
+    chart=hp.HelmChart.installed_elsewhere(),
     karpenter=True,
     tiered_storage=hp.TieredStorage(memory_percent=30),
     groups=[
@@ -312,7 +313,12 @@ hp.EksTraining(
     ],
 )
 hp.EksTraining(
-    app, "Anywhere", zone="usw2-az2", karpenter=True, groups=[hp.InstanceGroup.worker("cpu", "ml.m5.xlarge", count=1)]
+    app,
+    "Anywhere",
+    zone="usw2-az2",
+    chart=hp.HelmChart.installed_elsewhere(),
+    karpenter=True,
+    groups=[hp.InstanceGroup.worker("cpu", "ml.m5.xlarge", count=1)],
 )
 hp.EksTraining(
     app,

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.model.control_plane import AccessEntry, Addon, ChartInstall, ControlPlane, PodIdentity
+from hyperpod_constructs.model.control_plane import (
+    AccessEntry,
+    Addon,
+    ChartInstall,
+    ControlPlane,
+    OtherNodes,
+    PodIdentity,
+)
 from hyperpod_constructs.tokens import UNKNOWN
 
 UNDECIDABLE = {"Fn::GetAtt": ["Elsewhere", "Outputs.Value"]}
@@ -57,6 +64,20 @@ class TestControlPlanes:
     def test_have_the_version_that_cloudformation_makes_of_a_number(self, deployment_of: Any) -> None:
         (found,) = deployment_of({"Eks": resource("Cluster", Version=1.30)}).kubernetes.control_planes
         assert found.version == "1.3"
+
+    def test_have_what_eks_itself_puts_into_them(self, deployment_of: Any) -> None:
+        bare = resource("Cluster", BootstrapSelfManagedAddons="false", ComputeConfig={"Enabled": True})
+        found = deployment_of({"Bare": bare, "Eks": EKS}).kubernetes.control_planes
+        assert [(each.bootstraps, each.auto) for each in found] == [(False, True), (True, False)]
+
+    def test_remember_the_types_of_what_nobody_can_read(self, deployment_of: Any) -> None:
+        chart = {"Type": "Custom::AWSCDK-EKS-HelmChart", "Properties": {"ClusterName": ref("Eks")}}
+        other = {"Type": "Custom::Other", "Properties": {"Cluster": {"Fn::GetAtt": ["Eks", "Arn"]}}}
+        (found,) = deployment_of({"Eks": EKS, "Chart": chart, "Other": other}).kubernetes.control_planes
+        assert found.reached_by == {"Custom::AWSCDK-EKS-HelmChart", "Custom::Other"}
+        assert not found.complete
+        (alone,) = deployment_of({"Eks": EKS}).kubernetes.control_planes
+        assert alone.complete
 
     def test_on_an_outpost_are_left_alone(self, deployment_of: Any) -> None:
         eks = resource("Cluster", OutpostConfig={"OutpostArns": ["arn"]})
@@ -159,12 +180,35 @@ class TestWhoMayCall:
 
 class TestChartInstalls:
     @pytest.mark.parametrize(
-        ("kind", "cluster"), [("Custom::AWSCDK-EKS-HelmChart", "ClusterName"), ("AWSQS::Kubernetes::Helm", "ClusterID")]
+        ("kind", "cluster", "release"),
+        [
+            ("Custom::AWSCDK-EKS-HelmChart", "ClusterName", "Release"),
+            ("AWSQS::Kubernetes::Helm", "ClusterID", "Name"),
+        ],
     )
     def test_are_those_of_the_cdk_and_of_the_public_extension(
-        self, deployment_of: Any, kind: str, cluster: str
+        self, deployment_of: Any, kind: str, cluster: str, release: str
     ) -> None:
-        install = {"Type": kind, "Properties": {cluster: ref("Eks"), "Chart": "deps", "Namespace": "kube-system"}}
+        properties = {cluster: ref("Eks"), "Chart": "deps", release: "first", "Namespace": "kube-system"}
+        install = {"Type": kind, "Properties": properties}
         assert deployment_of({"Eks": EKS, "Install": install}).kubernetes.chart_installs == (
-            ChartInstall(path="app.json/Install", control_plane="app.json/Eks", chart="deps", namespace="kube-system"),
+            ChartInstall(
+                path="app.json/Install",
+                control_plane="app.json/Eks",
+                chart="deps",
+                release="first",
+                namespace="kube-system",
+            ),
+        )
+
+
+class TestOtherNodes:
+    def test_are_managed_groups_and_fargate(self, deployment_of: Any) -> None:
+        resources = {
+            "Group": resource("Nodegroup", ClusterName=ref("Eks")),
+            "Profile": resource("FargateProfile", ClusterName="other"),
+        }
+        assert deployment_of({"Eks": EKS, **resources}).kubernetes.other_nodes == (
+            OtherNodes(path="app.json/Group", control_plane="app.json/Eks"),
+            OtherNodes(path="app.json/Profile", control_plane="other"),
         )

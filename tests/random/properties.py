@@ -97,7 +97,7 @@ def _as_constructs_see_it(read: Deployment) -> Deployment:
     alone = [
         replace(cluster, depends_on=None, groups=tuple(map(_without_role, cluster.groups))) for cluster in read.clusters
     ]
-    planes = (replace(plane, complete=False, after=frozenset()) for plane in read.kubernetes.control_planes)
+    planes = (replace(plane, reached_by=frozenset("*"), after=frozenset()) for plane in read.kubernetes.control_planes)
     return Deployment(
         clusters=tuple(alone),
         kubernetes=Kubernetes(control_planes=tuple(planes)),

@@ -130,7 +130,7 @@ class TestGovernedClustersHaveTheAddon:
         assert of("HP6045", quota("vision"), kubernetes=made(addon(**fields))) == []
 
     def test_is_silent_where_something_unread_may_add_it(self) -> None:
-        assert of("HP6045", quota("vision"), kubernetes=made(plane=replace(PLANE, complete=False))) == []
+        assert of("HP6045", quota("vision"), kubernetes=made(plane=replace(PLANE, reached_by=frozenset("*")))) == []
 
     def test_is_silent_on_eks_clusters_elsewhere(self) -> None:
         assert of("HP6045", quota("vision"), kubernetes=Kubernetes()) == []

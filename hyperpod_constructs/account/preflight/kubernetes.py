@@ -9,18 +9,16 @@ from typing import Final
 from hyperpod_constructs.account.gateway.eks import Eks as EksReader, LiveEksCluster
 from hyperpod_constructs.account.preflight.context import Context
 from hyperpod_constructs.account.preflight.registry import Learned, Said, check, finding, not_seen, rule
+from hyperpod_constructs.catalog import kubernetes
 from hyperpod_constructs.errors import NotInAccount
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Cluster
 from hyperpod_constructs.model.orchestration import Eks
 
 _ARN: Final = re.compile(r"arn:[^:]+:eks:(?P<region>[^:]+):(?P<account>\d{12}):cluster/(?P<name>.+)")
-_SOURCE = "SageMaker developer guide, sagemaker-hyperpod-eks-prerequisites (October 2026)"
+_SOURCE: Final = kubernetes.HYPERPOD.source
 _UNHEALTHY: Final = {"CREATE_FAILED", "DEGRADED", "DELETING", "DELETE_FAILED", "UPDATE_FAILED"}
-_OLDEST, _NEWEST = (1, 30), (1, 35)
-_CNI: Final = "vpc-cni"
-_OLDEST_CNI = (1, 18, 3)
-_NEEDED: Final = (_CNI, "eks-pod-identity-agent")
+_NEEDED: Final = (kubernetes.CNI, kubernetes.POD_IDENTITY)
 """Add-ons that nodes cannot do without. coredns and kube-proxy come with EKS, as add-ons or without."""
 
 ABSENT = rule(
@@ -41,7 +39,8 @@ VERSION = rule(
     "HP9092",
     Severity.WARNING,
     title="Kubernetes version of the imported EKS cluster is not on HyperPod's list",
-    because="HyperPod documents Kubernetes 1.30 to 1.35, its add-ons 1.32 to 1.35; the list grows, so look again",
+    because=f"HyperPod documents Kubernetes {kubernetes.HYPERPOD}, its add-ons {kubernetes.EVERY_ADDON}; the list "
+    "grows, so look again",
     source=_SOURCE,
 )
 AUTHENTICATION = rule(
@@ -70,7 +69,7 @@ OLD_CNI = rule(
     "HP9096",
     Severity.WARNING,
     title="VPC CNI of the imported EKS cluster is too old",
-    because="HyperPod documents version 1.18.3 as the oldest that works with its nodes",
+    because=f"HyperPod documents version {kubernetes.OLDEST_CNI} as the oldest that works with its nodes",
     source=_SOURCE,
 )
 ADDON_FAILS = rule(
@@ -116,14 +115,13 @@ def eks_clusters_take_nodes(context: Context) -> Iterator[Said]:
 
 
 def _fits(context: Context, cluster: Cluster, live: LiveEksCluster) -> Iterator[Said]:
-    version = _numbers(live.version)
     describe = f"aws eks describe-cluster --region {context.region} --name {live.name}"
-    if not version:
+    if not kubernetes.numbers(live.version):
         message = f"AWS does not say which version of Kubernetes EKS cluster {live.name} has"
         yield not_seen(cluster.path, message, f"look: {describe}")
-    elif not _OLDEST <= version[:2] <= _NEWEST:
-        message = f"EKS cluster {live.name} has Kubernetes {live.version}; HyperPod documents 1.30 to 1.35"
-        yield finding(VERSION, cluster.path, message, "use 1.32 to 1.35, which the add-ons take too")
+    elif kubernetes.HYPERPOD.is_older(live.version) or kubernetes.HYPERPOD.is_newer(live.version):
+        message = f"EKS cluster {live.name} has Kubernetes {live.version}; HyperPod documents {kubernetes.HYPERPOD}"
+        yield finding(VERSION, cluster.path, message, f"use {kubernetes.EVERY_ADDON}, which the add-ons take too")
     update = f"--region {context.region} --name {live.name}"
     if live.authentication not in {"API", "API_AND_CONFIG_MAP"}:
         yield finding(
@@ -158,10 +156,11 @@ def _has_addons(context: Context, cluster: Cluster, live: LiveEksCluster) -> Ite
             )
             message = f"add-on {name} of EKS cluster {live.name} is {state}"
             yield finding(ADDON_FAILS, cluster.path, message, f"mend what its health says: {describe}")
-    version = live.addons.get(_CNI, "")
-    if (numbers := _numbers(version)) and numbers < _OLDEST_CNI:
-        message = f"add-on {_CNI} of EKS cluster {live.name} is {version}; the oldest that works is 1.18.3"
-        command = f"aws eks update-addon --region {context.region} --cluster-name {live.name} --addon-name {_CNI}"
+    cni, oldest = kubernetes.CNI, kubernetes.OLDEST_CNI
+    version = live.addons.get(cni, "")
+    if () < kubernetes.numbers(version) < kubernetes.numbers(oldest):
+        message = f"add-on {cni} of EKS cluster {live.name} is {version}; the oldest that works is {oldest}"
+        command = f"aws eks update-addon --region {context.region} --cluster-name {live.name} --addon-name {cni}"
         yield finding(OLD_CNI, cluster.path, message, f"update it: {command}")
 
 
@@ -173,9 +172,3 @@ def _makes(context: Context, addon: str) -> bool:
         and each.properties.get("AddonName") == addon
         for each in context.resources
     )
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """`v1.18.3-eksbuild.1` as numbers that compare."""
-    match = re.match(r"v?(\d+(?:\.\d+)*)", version)
-    return tuple(map(int, match[1].split("."))) if match else ()

@@ -13,15 +13,16 @@ from hyperpod_constructs.model.control_plane import (
     ChartInstall,
     ControlPlane,
     Kubernetes,
+    OtherNodes,
     PodIdentity,
 )
 from hyperpod_constructs.model.template.resources import Resources
 from hyperpod_constructs.tokens import UNKNOWN, Unknown
 
 _CHARTS: Final = {
-    # Of the CDK, and of the public extension that AWS's Quick Starts use.
-    "Custom::AWSCDK-EKS-HelmChart": "ClusterName",
-    "AWSQS::Kubernetes::Helm": "ClusterID",
+    # Of the CDK, and of the public extension that AWS's Quick Starts use: what they call the cluster and the release.
+    "Custom::AWSCDK-EKS-HelmChart": ("ClusterName", "Release"),
+    "AWSQS::Kubernetes::Helm": ("ClusterID", "Name"),
 }
 
 
@@ -39,7 +40,7 @@ def kubernetes(resources: Resources, region: str | None) -> Kubernetes:
                 ControlPlane,
                 _CONTROL_PLANE,
                 path=found.path,
-                complete=found.unchanged,
+                reached_by=found.reached_by,
                 region=found.resource.stack.region or region,
                 after=resources.created_before(found),
             )
@@ -61,13 +62,17 @@ def kubernetes(resources: Resources, region: str | None) -> Kubernetes:
             for found in resources.of("AWS::EKS::PodIdentityAssociation")
         ),
         chart_installs=tuple(_chart_installs(resources)),
+        other_nodes=tuple(
+            found.properties.build(OtherNodes, _OTHER_NODES, path=found.path)
+            for found in resources.of("AWS::EKS::Nodegroup", "AWS::EKS::FargateProfile")
+        ),
     )
 
 
 def _chart_installs(resources: Resources) -> Iterator[ChartInstall]:
-    for kind, cluster in _CHARTS.items():
+    for kind, (cluster, release) in _CHARTS.items():
         for found in resources.of(kind):
-            fields = {**_CHART, "control_plane": (cluster, required(Node.path))}
+            fields = {**_CHART, "control_plane": (cluster, required(Node.path)), "release": (release, Node.text)}
             yield found.properties.build(ChartInstall, fields, path=found.path)
 
 
@@ -118,6 +123,8 @@ _CONTROL_PLANE: Final[Fields] = {
     "public": ("ResourcesVpcConfig.EndpointPublicAccess", otherwise(Node.flag, default=True)),
     "public_cidrs": ("ResourcesVpcConfig.PublicAccessCidrs", each(Node.text)),
     "private": ("ResourcesVpcConfig.EndpointPrivateAccess", otherwise(Node.flag, default=False)),
+    "bootstraps": ("BootstrapSelfManagedAddons", otherwise(Node.flag, default=True)),
+    "auto": ("ComputeConfig.Enabled", otherwise(Node.flag, default=False)),
 }
 _ADDON: Final[Fields] = {
     "control_plane": ("ClusterName", required(Node.path)),
@@ -140,4 +147,5 @@ _POD_IDENTITY: Final[Fields] = {
     "service_account": ("ServiceAccount", required(Node.text)),
     "role": ("RoleArn", required(Node.path)),
 }
+_OTHER_NODES: Final[Fields] = {"control_plane": ("ClusterName", required(Node.path))}
 _CHART: Final[Fields] = {"chart": ("Chart", Node.text), "namespace": ("Namespace", Node.text)}

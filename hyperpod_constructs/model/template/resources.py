@@ -55,13 +55,14 @@ class Found:
         resource: As the assembly has it.
         properties: Its properties; a missing section is an empty map.
         reading: The pass that this belongs to.
-        handed_out: Paths of all that some resource refers to of which nobody knows what it does with it.
+        handed_out: Paths of all that some resource refers to of which nobody knows what it does with it, each with the
+            types of those resources.
     """
 
     resource: Resource
     properties: Node
     reading: Reading
-    handed_out: frozenset[str]
+    handed_out: Mapping[str, frozenset[str]]
 
     @property
     def path(self) -> str:
@@ -76,8 +77,14 @@ class Found:
     @property
     def unchanged(self) -> bool:
         """Whether nothing that nobody can read yet may add to it: a macro, a loop, or a resource that refers to it."""
+        return not self.reached_by
+
+    @property
+    def reached_by(self) -> frozenset[str]:
+        """Types of the resources that nobody can read and that refer to it; `*` for what a macro or loop may hold."""
         stack = self.resource.stack
-        return not stack.unread and not macros(stack) and self.path not in self.handed_out
+        anything = frozenset("*") if stack.unread or macros(stack) else frozenset()
+        return anything | self.handed_out.get(self.path, frozenset())
 
     @property
     def metadata(self) -> Node:
@@ -114,16 +121,19 @@ class Resources:
                 yield Found(resource, _properties(resource, self.reading), self.reading, self._handed_out)
 
     @cached_property
-    def _handed_out(self) -> frozenset[str]:
-        """Paths of what custom resources, modules and nested stacks that were not read refer to."""
-        dark = [each for each in self._assembly.resources() if _is_dark(each)]
-        paths = {self._path(reference) for each in dark for reference in _references(each.properties)}
-        for each in dark:
+    def _handed_out(self) -> Mapping[str, frozenset[str]]:
+        """Paths of what custom resources, modules and nested stacks that were not read refer to, with their types."""
+        types: dict[str, set[str]] = {}
+        for each in filter(_is_dark, self._assembly.resources()):
+            paths = {self._path(reference) for reference in _references(each.properties)}
             # What an undecided condition chooses from is not among the references, but it is written there.
             written = each.stack.document.body["Resources"][each.logical_id].get("Properties")
             named = (each.stack.resource(word) for word in _words(written))
             paths.update(resource.path for resource in named if resource is not None)
-        return frozenset(path for path in paths if path is not None)
+            for path in paths:
+                if path is not None:
+                    types.setdefault(path, set()).add(each.type)
+        return {path: frozenset(kinds) for path, kinds in types.items()}
 
     def created_before(self, found: Found) -> frozenset[str]:
         """Paths of everything that is there before a resource.
