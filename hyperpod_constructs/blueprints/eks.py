@@ -288,7 +288,6 @@ class EksTraining(cdk.Stack):
                 GOVERNANCE,
                 cluster=self.cluster,
                 governance=governance,
-                addons=self.addons,
                 acknowledge=acknowledge,
             )
             if governance

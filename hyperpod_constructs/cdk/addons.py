@@ -26,7 +26,7 @@ class ClusterAddons(Construct):
         scope: Parent construct.
         id: Name within the parent.
         cluster: The HyperPod cluster, which must have a `control_plane`.
-        addons: The add-ons. Those that another one of the list needs come before it.
+        addons: The add-ons. Those that another one needs come before it, if they are in the list or there already.
         permissions_boundary: Boundary of the roles that are made for pods.
 
     Attributes:
@@ -34,7 +34,8 @@ class ClusterAddons(Construct):
         managed_policies: Names of AWS managed policies that its pods have.
 
     Raises:
-        InvalidValue: if an add-on is given twice, belongs before nodes, or they need each other in a circle.
+        InvalidValue: if an add-on is given twice or is there already, belongs before nodes, or they need each other in
+            a circle.
     """
 
     @checked
@@ -52,6 +53,8 @@ class ClusterAddons(Construct):
         if control_plane is None:
             raise InvalidValue("add-ons are for clusters with control_plane, and Slurm schedules this one")
         in_order = ordered(addons)
+        if twice := [each.name for each in in_order if each.name in cluster.addons]:
+            raise InvalidValue(f"{twice[0]} is among the add-ons of the cluster already", "name each once")
         super().__init__(scope, id)
         policies = {policy for addon in in_order for pods in addon.pod_roles for policy in pods.policies}
         self.managed_policies = sorted(policy for policy in policies if not policy.startswith("arn:"))
@@ -70,9 +73,9 @@ class ClusterAddons(Construct):
                 configuration_values=written(self, addon),
                 resolve_conflicts="OVERWRITE",
             )
-            needed = [self.resources[name] for name in addon.needs if name in self.resources]
+            needed = [cluster.addons[name] for name in addon.needs if name in cluster.addons]
             resource.node.add_dependency(DependencyGroup(cluster.resource, *roles, *needed))
-            self.resources[addon.name] = resource
+            self.resources[addon.name] = cluster.addons[addon.name] = resource
         validation.register(self)
 
 

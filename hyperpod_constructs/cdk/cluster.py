@@ -92,6 +92,7 @@ class Cluster(Construct):
         roles: Roles and shared policy of the nodes.
         scripts: Where the scripts of the groups lie.
         control_plane: The EKS cluster that its nodes join; `None` for Slurm.
+        addons: Add-ons that wait for it, by name, as they are made.
         cluster_role: The role with which it scales itself, if it does.
         roster: The SSM parameter that says where the roster lies, which nodes look up: counts, users and teams.
 
@@ -136,6 +137,7 @@ class Cluster(Construct):
             raise InvalidValue("cluster_role has no effect without karpenter=True")
         self._slurm = Slurm() if slurm is None else slurm
         self.control_plane = control_plane
+        self.addons: dict[str, cdk.CfnResource] = {}
         self._network = network
         self._zone = zone
         self._nodes: Nodes | None = None

@@ -93,10 +93,11 @@ def _name(cluster: str, team: str) -> str:
 class ClusterGovernance(Construct):
     """Task governance on EKS: what goes before what, what each team has, and who may submit as which team.
 
-    Installs the task governance add-on unless `addons` do, then the scheduler policy, then a quota for each team, one
-    after the other as the service wants them. Members get an access entry that lets them edit what is in the namespace
-    of their team, which comes with its quota. Where the control plane installs the chart and so holds its access, a
-    role for training jobs is bound in each namespace, too; elsewhere bind the group `hyperpod-ns-TEAM` yourself.
+    Installs the task governance add-on unless the cluster has it from `hp.ClusterAddons`, then the scheduler policy, then
+    a quota for each team, one after the other as the service wants them. Members get an access entry that lets them edit
+    what is in the namespace of their team, which comes with its quota. Where the control plane installs the chart and so
+    holds its access, a role for training jobs is bound in each namespace, too; elsewhere bind the group
+    `hyperpod-ns-TEAM` yourself.
 
     Names of quotas and teams cannot be changed: another name is another team, and the old one goes first.
 
@@ -105,7 +106,6 @@ class ClusterGovernance(Construct):
         id: Name within the parent.
         cluster: The HyperPod cluster, which must have a `control_plane`.
         governance: Teams, priorities and how they share.
-        addons: Add-ons of the cluster; task governance is among them or is made here.
         acknowledge: Rule ids and reasons of errors that are accepted.
 
     Attributes:
@@ -125,7 +125,6 @@ class ClusterGovernance(Construct):
         *,
         cluster: Cluster,
         governance: TaskGovernance,
-        addons: ClusterAddons | None = None,
         acknowledge: Mapping[str, str] | None = None,
     ) -> None:
         """Checks everything, then makes it."""
@@ -145,12 +144,10 @@ class ClusterGovernance(Construct):
             {cluster.model.path: validation.accepted_on(cluster)},
         )
         super().__init__(scope, id)
-        addon = addons.resources.get(TASK_GOVERNANCE) if addons else None
-        if addon is None:
-            made = ClusterAddons(self, "Addons", cluster=cluster, addons=[Addon.task_governance()])
-            addon = made.resources[TASK_GOVERNANCE]
+        if TASK_GOVERNANCE not in cluster.addons:
+            ClusterAddons(self, "Addons", cluster=cluster, addons=[Addon.task_governance()])
         self.policy = self._make_policy(seen.scheduler_policies[0], cluster.cluster_arn)
-        self.policy.node.add_dependency(addon)
+        self.policy.node.add_dependency(cluster.addons[TASK_GOVERNANCE])
         self.quotas = {str(each.team): self._make_quota(each, cluster.cluster_arn) for each in seen.quotas}
         make_access(self, members, control_plane)
         if control_plane.kubectl is not None:

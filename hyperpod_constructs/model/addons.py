@@ -65,7 +65,7 @@ class Addon:
         configuration: What the add-on lets one set; `aws eks describe-addon-configuration` prints its schema. Tokens
             may stand for text.
         pod_roles: Roles that its pods take.
-        needs: Names of add-ons that must be there first; those of the same list are waited for.
+        needs: Names of add-ons that must be there first; those of the same cluster are waited for.
 
     Raises:
         InvalidValue: if a name or version has not that form, or the configuration is no JSON.

@@ -17,6 +17,10 @@ OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
 
 @pytest.fixture
 def cluster(stack: cdk.Stack) -> hp.Cluster:
+    return cluster_of(stack)
+
+
+def cluster_of(stack: cdk.Stack) -> hp.Cluster:
     network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], flow_logs=False)
     return hp.Cluster(
         stack,
@@ -46,16 +50,19 @@ class TestAddons:
         assert nodes in found["cert-manager"]["DependsOn"]
         assert {nodes, found["cert-manager"]["id"]} <= set(found[OPERATOR]["DependsOn"])
 
-    def test_their_order_in_the_code_changes_nothing(self, stack: cdk.Stack, cluster: hp.Cluster) -> None:
-        hp.ClusterAddons(
-            stack, "Addons", cluster=cluster, addons=[hp.Addon.training_operator(), hp.Addon.cert_manager()]
-        )
-        hp.ClusterAddons(
-            stack, "Again", cluster=cluster, addons=[hp.Addon.cert_manager(), hp.Addon.training_operator()]
-        )
-        names = [name for name in synthesized(stack)["Resources"] if name.startswith(("Addons", "Again"))]
-        strip = [name.removeprefix("Addons").removeprefix("Again")[:-8] for name in names]
-        assert strip[: len(strip) // 2] == strip[len(strip) // 2 :]
+    def test_their_order_in_the_code_changes_nothing(self) -> None:
+        addons = [hp.Addon.training_operator(), hp.Addon.cert_manager(), hp.Addon.fsx_csi()]
+        templates = []
+        for given in (addons, addons[::-1]):
+            stack = cdk.Stack(cdk.App(), "Same")
+            hp.ClusterAddons(stack, "Addons", cluster=cluster_of(stack), addons=given)
+            templates.append(synthesized(stack))
+        assert templates[0] == templates[1]
+
+    def test_wait_for_those_that_were_there_before(self, stack: cdk.Stack, cluster: hp.Cluster) -> None:
+        hp.ClusterAddons(stack, "First", cluster=cluster, addons=[hp.Addon.cert_manager()])
+        found = made(stack, cluster, hp.Addon.training_operator())
+        assert any(name.startswith("First") for name in found[OPERATOR]["DependsOn"])
 
     def test_pods_take_roles_by_a_resource_of_its_own(self, stack: cdk.Stack, cluster: hp.Cluster) -> None:
         """Field report E-09: the operator refuses identities among its own properties."""
@@ -112,6 +119,11 @@ class TestRefusals:
         with pytest.raises(hp.InvalidValue, match=said):
             hp.ClusterAddons(stack, "Addons", cluster=cluster, addons=addons)
         assert stack.node.try_find_child("Addons") is None
+
+    def test_of_one_that_is_there_already(self, stack: cdk.Stack, cluster: hp.Cluster) -> None:
+        hp.ClusterAddons(stack, "First", cluster=cluster, addons=[hp.Addon.fsx_csi()])
+        with pytest.raises(hp.InvalidValue, match="aws-fsx-csi-driver is among the add-ons of the cluster already"):
+            hp.ClusterAddons(stack, "Addons", cluster=cluster, addons=[hp.Addon.fsx_csi()])
 
     def test_of_a_cluster_that_slurm_schedules(self, stack: cdk.Stack) -> None:
         network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"], flow_logs=False)

@@ -23,6 +23,7 @@ WRONG: list[object] = [object(), 1.5j, [object()], {"a": object()}, hp.Lustre]
 """What no argument takes: a stranger, a number of no kind, a list and a dictionary of strangers, a class."""
 
 SAMPLES: dict[str, dict[str, Any]] = {
+    "Addon": {"name": "metrics-server"},
     "AutoPatch": {"when": "WhenIdle"},
     "DataRepository": {"folder": "/data", "s3_uri": "s3://data/x"},
     "ExternalDatabase": {"endpoint": "db", "secret_arn": "arn:aws:secretsmanager:us-west-2:111122223333:secret:x"},
@@ -35,15 +36,26 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "Mount": {"kind": "lustre", "file_system": "Scratch"},
     "NodeVolume": {"size_gib": 1},
     "OpenZfs": {"dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"},
+    "PodRole": {"namespace": "mine", "service_account": "mine", "policies": ["ReadOnlyAccess"]},
     "RollingUpdate": {"batch": hp.BatchSize(count=1)},
     "ScheduledUpdate": {"schedule": "cron(0 3 ? * 7 *)"},
+    "Share": {"accelerators": 1},
     "Team": {"name": "vision"},
     "Taint": {"key": "team", "effect": "NoSchedule"},
     "TrainingPlan": {"plan": "p", "count": 1, "zone": "usw2-az2", "starts": "2026-12-07", "ends": "2027-02-14"},
     "User": {"name": "ada", "uid": 3002},
 }
 """Fields that a value cannot do without."""
-KNOWN_AT_SYNTH = {("InstanceType", "name"), ("Group", "name"), ("Team", "name"), ("User", "name"), ("User", "shell")}
+KNOWN_AT_SYNTH = {
+    ("Addon", "name"),
+    ("Group", "name"),
+    ("InstanceType", "name"),
+    ("PodRole", "namespace"),
+    ("PodRole", "service_account"),
+    ("Team", "name"),
+    ("User", "name"),
+    ("User", "shell"),
+}
 """Texts that decide what is looked up or made, or stand in a file that is hashed at synth."""
 
 
@@ -78,9 +90,11 @@ def arguments(stack: cdk.Stack) -> dict[str, Any]:
     groups = [hp.InstanceGroup.controller("ml.m5.xlarge"), hp.InstanceGroup.compute("cpu", "ml.c5.xlarge", count=1)]
     return {
         "acknowledge": None,
+        "addons": [],
         "budget": hp.Budget(usd_per_month=1),
         "cidr": "10.0.0.0/16",
         "cluster": hp.Cluster(stack, "Train", name="train", network=network, groups=groups),
+        "cluster_arn": "arn:aws:eks:us-west-2:111122223333:cluster/research",
         "directory": ".",
         "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
         "egress": "nat",
@@ -88,6 +102,7 @@ def arguments(stack: cdk.Stack) -> dict[str, Any]:
         "endpoint": "db.example.com",
         "endpoints": None,
         "env": None,
+        "governance": hp.TaskGovernance(),
         "groups": groups,
         "id": "Thing",
         "lustre": hp.Lustre(capacity_gib=1200),

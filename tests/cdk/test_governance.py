@@ -66,11 +66,11 @@ class TestGovernance:
 
     def test_an_addon_that_is_there_is_not_made_twice(self, stack: cdk.Stack) -> None:
         cluster = cluster_of(stack)
-        addons = hp.ClusterAddons(
+        hp.ClusterAddons(
             stack, "Addons", cluster=cluster, addons=[hp.Addon.task_governance(version="v1.6.1-eksbuild.1")]
         )
         governance = hp.TaskGovernance(teams=[team("vision")], priorities={"training": 1})
-        hp.ClusterGovernance(stack, "Governance", cluster=cluster, governance=governance, addons=addons)
+        hp.ClusterGovernance(stack, "Governance", cluster=cluster, governance=governance)
         found = [each for each in of_type(synthesized(stack), ADDON).values() if "taskgovernance" in each["AddonName"]]
         assert [each["AddonVersion"] for each in found] == ["v1.6.1-eksbuild.1"]
 

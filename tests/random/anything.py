@@ -111,6 +111,7 @@ _PLAIN: Final[dict[Any, Strategy]] = {
     NoneType: st.none(),
     bool: st.booleans(),
     int: st.sampled_from(_NUMBERS),
+    object: st.sampled_from((None, "x", 1, {"a": "b"}, ["x"])),
     float: st.sampled_from((0.0, 0.5, 12.5, 100.0, 1e9)),
     Location: st.builds(Location, st.sampled_from(("app.yaml", "other.json")), st.none() | st.integers(1, 99)),
 }
