@@ -24,6 +24,7 @@ from hyperpod_constructs.blueprints.budget import monthly_limit
 from hyperpod_constructs.blueprints.foundation import KUBERNETES, NETWORK, STORAGE, ControlPlaneOptions, Foundation
 from hyperpod_constructs.blueprints.nag import acknowledge_nag, acknowledge_nag_of_addons, acknowledge_nag_of_eks
 from hyperpod_constructs.blueprints.outputs import add_kubeconfig, add_outputs, add_volume
+from hyperpod_constructs.catalog.kubernetes import TASK_GOVERNANCE
 from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._arguments import check_emails, checked
 from hyperpod_constructs.cdk._cluster_model import NodeRecovery, Scripts, cluster_model
@@ -38,7 +39,7 @@ from hyperpod_constructs.cdk.members import members_of
 from hyperpod_constructs.cdk.network import Egress, Network, NetworkModel
 from hyperpod_constructs.cdk.storage import IFileSystem, file_system_model
 from hyperpod_constructs.model import deployment as model
-from hyperpod_constructs.model.addons import TASK_GOVERNANCE, Addon
+from hyperpod_constructs.model.addons import Addon
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.budget import Budget
 from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup, TrainingPlan

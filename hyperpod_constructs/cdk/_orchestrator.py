@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hyperpod_constructs.catalog.kubernetes import HYPERPOD_TAG
 from hyperpod_constructs.cdk._cluster_model import Scripts
 from hyperpod_constructs.cdk.control_plane import IControlPlane
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
@@ -52,4 +53,4 @@ def _on_create(scripts: LifecycleScripts) -> LifecycleScripts:
 
 def tags_for(tags: Mapping[str, str] | None, *, on_eks: bool) -> Mapping[str, str] | None:
     """The tags, on EKS with the one that add-ons of HyperPod ask a cluster for."""
-    return {"SageMaker": "true", **(tags or {})} if on_eks else tags
+    return {**dict([HYPERPOD_TAG]), **(tags or {})} if on_eks else tags

@@ -16,13 +16,13 @@ import aws_cdk as cdk
 from aws_cdk import aws_eks as l1, aws_eks_v2 as eks, aws_lambda as lambda_, aws_s3_assets as assets
 from constructs import Construct, DependencyGroup
 
+from hyperpod_constructs.catalog.kubernetes import CHART_NAMESPACE
 from hyperpod_constructs.cdk.network import Network
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.chart import HelmChart
 from hyperpod_constructs.planning import chart as planning
 
 RELEASE: Final = "hyperpod-dependencies"
-NAMESPACE: Final = "kube-system"
 ENDPOINTS: Final = ("eks", "lambda", "sts")
 """What the functions call besides S3, in a network without a way out."""
 _MINOR: Final = re.compile(r"1\.(\d\d)")
@@ -113,7 +113,7 @@ class InstalledChart(Construct):
             cluster=self.cluster,
             chart_asset=files,
             release=RELEASE,
-            namespace=NAMESPACE,
+            namespace=CHART_NAMESPACE,
             create_namespace=False,
             values=planning.values_for(chart, cdk.Stack.of(self).region),
         )

@@ -16,7 +16,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_eks as eks, aws_eks_v2 as eks_v2, aws_iam as iam, aws_kms as kms, aws_lambda as lambda_
 from constructs import Construct, DependencyGroup
 
-from hyperpod_constructs.catalog import endpoints
+from hyperpod_constructs.catalog import endpoints, kubernetes
 from hyperpod_constructs.cdk import validation
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.chart import InstalledChart, check_chart
@@ -32,8 +32,8 @@ from hyperpod_constructs.model.network import check_id
 from hyperpod_constructs.tokens import UNKNOWN, is_token
 
 DEFAULT_VERSION: Final = "1.34"
-"""A Kubernetes version that HyperPod and every add-on of it take (October 2026: 1.32 to 1.35)."""
-BEFORE_NODES: Final = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
+"""A Kubernetes version that HyperPod and every add-on of it take, see `catalog.kubernetes.EVERY_ADDON`."""
+BEFORE_NODES: Final = tuple(sorted(name for name, addon in kubernetes.ADDONS.items() if addon.runs == "daemonsets"))
 """Add-ons that run on every node and nowhere else, so that EKS calls them active before there is one."""
 PRINCIPAL: Final = re.compile(r"arn:[\w-]+:iam::\d{12}:(role|user)/.+")
 """Who can have an access entry."""

@@ -11,6 +11,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
+from hyperpod_constructs.catalog.kubernetes import TASK_GOVERNANCE
 from hyperpod_constructs.cdk import _properties as properties, validation
 from hyperpod_constructs.cdk._arguments import checked
 from hyperpod_constructs.cdk.addons import ClusterAddons
@@ -18,7 +19,7 @@ from hyperpod_constructs.cdk.cluster import Cluster
 from hyperpod_constructs.cdk.members import bind, make_access, members_of
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model import deployment as model, intent
-from hyperpod_constructs.model.addons import TASK_GOVERNANCE, Addon
+from hyperpod_constructs.model.addons import Addon
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.governance import Quota, QuotaShare, SchedulerPolicy, Share, TaskGovernance, Team
@@ -93,10 +94,10 @@ def _name(cluster: str, team: str) -> str:
 class ClusterGovernance(Construct):
     """Task governance on EKS: what goes before what, what each team has, and who may submit as which team.
 
-    Installs the task governance add-on unless the cluster has it from `hp.ClusterAddons`, then the scheduler policy, then
-    a quota for each team, one after the other as the service wants them. Members get an access entry that lets them edit
-    what is in the namespace of their team, which comes with its quota. Where the control plane installs the chart and so
-    holds its access, a role for training jobs is bound in each namespace, too; elsewhere bind the group
+    Installs the task governance add-on unless the cluster has it from `hp.ClusterAddons`, then the scheduler policy,
+    then a quota for each team, one after the other as the service wants them. Members get an access entry that lets
+    them edit what is in the namespace of their team, which comes with its quota. Where the control plane installs the
+    chart and so holds its access, a role for training jobs is bound in each namespace, too; elsewhere bind the group
     `hyperpod-ns-TEAM` yourself.
 
     Names of quotas and teams cannot be changed: another name is another team, and the old one goes first.

@@ -8,17 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from hyperpod_constructs.catalog.kubernetes import CERT_MANAGER, TASK_GOVERNANCE, TRAINING_OPERATOR
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.checks import make_tuples
 from hyperpod_constructs.tokens import is_token
 
-CERT_MANAGER: Final = "cert-manager"
-COREDNS: Final = "coredns"
 CONTAINER_INSIGHTS: Final = "amazon-cloudwatch-observability"
 FSX_CSI: Final = "aws-fsx-csi-driver"
-TASK_GOVERNANCE: Final = "amazon-sagemaker-hyperpod-taskgovernance"
-TRAINING_OPERATOR: Final = "amazon-sagemaker-hyperpod-training-operator"
 
 _NAME: Final = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")
 _VERSION: Final = re.compile(r"v\d+\.\d+\.\d+-[a-z]+\.\d+")

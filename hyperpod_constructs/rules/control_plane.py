@@ -83,7 +83,7 @@ def versions_are_text(deployment: Deployment) -> Iterator[Problem]:
             message, fix = f"Version is {version}, which is what {version}0 without quotes becomes", f"{version}0"
         else:
             message, fix = f"Version is {version!r}", HYPERPOD.newest
-        yield Problem(path=plane.path, message=message, fix=f"write Version: '{fix}', in quotes")
+        yield Problem(path=plane.path, message=message, fix=f"write Version: '{fix}', in quotes (version=)")
 
 
 @rule(
@@ -99,7 +99,7 @@ def versions_are_not_too_old(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=plane.path,
                 message=f"Kubernetes {plane.version}; HyperPod takes {HYPERPOD}",
-                fix=f"use Version {EVERY_ADDON}, which its add-ons take too",
+                fix=f"use Version {EVERY_ADDON} (version=), which its add-ons take too",
             )
 
 
@@ -117,7 +117,7 @@ def versions_are_on_the_list(deployment: Deployment) -> Iterator[Problem]:
             yield Problem(
                 path=plane.path,
                 message=f"Kubernetes {plane.version}; HyperPod documents {HYPERPOD} (October 2026)",
-                fix=f"use Version {EVERY_ADDON}, or see whether the prerequisites list {plane.version} by now",
+                fix=f"use Version {EVERY_ADDON} (version=), or see whether the guide has {plane.version} by now",
             )
 
 
@@ -143,7 +143,8 @@ def somebody_installs_the_chart(deployment: Deployment) -> Iterator[Problem]:
                 path=cluster.path,
                 message=f"nothing installs {_CHART} into EKS cluster {plane.path}{others}",
                 fix=f"install it into {kubernetes.CHART_NAMESPACE} before the cluster is made; where somebody else "
-                f"does, write {intent.KEY!r}: {{chart_elsewhere: true}} into the cluster's Metadata",
+                f"does, write {intent.KEY!r}: {{chart_elsewhere: true}} into the cluster's Metadata "
+                "(chart=hp.HelmChart.installed_elsewhere())",
             )
 
 
@@ -211,7 +212,7 @@ def endpoints_are_not_for_everybody(deployment: Deployment) -> Iterator[Problem]
                 path=plane.path,
                 message=f"the endpoint is public, and {who}",
                 fix="write EndpointPrivateAccess: true, and EndpointPublicAccess: false or the PublicAccessCidrs of "
-                "those who call it",
+                "those who call it (endpoint=hp.Endpoint.private() or hp.Endpoint.public(cidrs=[...]))",
             )
 
 

@@ -54,13 +54,16 @@ class TestControlPlanesHaveAccessEntries:
 class TestVersionsAreText:
     def test_a_number_loses_its_last_digit(self) -> None:
         assert planes.of("HP2402", Eks={"Version": 1.30}) == [
-            "Eks: Version is 1.3, which is what 1.30 without quotes becomes | write Version: '1.30', in quotes"
+            (
+                "Eks: Version is 1.3, which is what 1.30 without quotes becomes | "
+                "write Version: '1.30', in quotes (version=)"
+            )
         ]
 
     @pytest.mark.parametrize("version", ["v1.34", "latest", "1.34.1", "1"])
     def test_what_is_no_version(self, version: str) -> None:
         assert on("HP2402", used=False, version=version) == [
-            f"HP2402 Version is {version!r} | write Version: '1.35', in quotes"
+            f"HP2402 Version is {version!r} | write Version: '1.35', in quotes (version=)"
         ]
 
     @pytest.mark.parametrize("version", ["1.30", "1.35", None, UNKNOWN])
@@ -73,7 +76,7 @@ class TestVersionsFitHyperPod:
         assert on("HP2403", version="1.29") == [
             (
                 "HP2403 Kubernetes 1.29; HyperPod takes 1.30 to 1.35 | "
-                "use Version 1.32 to 1.35, which its add-ons take too"
+                "use Version 1.32 to 1.35 (version=), which its add-ons take too"
             )
         ]
 
@@ -81,7 +84,7 @@ class TestVersionsFitHyperPod:
         assert on("HP2404", version="1.36") == [
             (
                 "HP2404 Kubernetes 1.36; HyperPod documents 1.30 to 1.35 (October 2026) | "
-                "use Version 1.32 to 1.35, or see whether the prerequisites list 1.36 by now"
+                "use Version 1.32 to 1.35 (version=), or see whether the guide has 1.36 by now"
             )
         ]
 
@@ -97,7 +100,8 @@ class TestSomebodyInstallsTheChart:
         assert found.startswith("Cluster: nothing installs HyperPod's Helm chart (aws/sagemaker-hyperpod-cli, ")
         assert found.endswith(
             "into EKS cluster Eks | install it into kube-system before the cluster is made; where somebody else does, "
-            "write 'hyperpod:intent': {chart_elsewhere: true} into the cluster's Metadata"
+            "write 'hyperpod:intent': {chart_elsewhere: true} into the cluster's Metadata "
+            "(chart=hp.HelmChart.installed_elsewhere())"
         )
 
     def test_only_another_one_is_installed(self) -> None:
