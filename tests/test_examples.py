@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+ELSEWHERE = {"eks"}
+"""Those that tests of blueprints synthesize, with three other tools on their templates; app.py is another one."""
+EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.stem not in ELSEWHERE]
 
 
-@pytest.mark.parametrize("example", [ROOT / "app.py", *EXAMPLES], ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_synthesizes_without_an_error(example: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "CDK_OUTDIR": str(tmp_path), "CDK_VALIDATION": "false"}
     ran = subprocess.run(

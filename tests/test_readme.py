@@ -41,15 +41,6 @@ def test_the_whole_app_is_the_app() -> None:
     assert block("python") == code
 
 
-def test_the_cluster_on_eks_is_made(tmp_path: Path) -> None:
-    ran = run("-c", block("python", 1).replace("cdk.App()", f"cdk.App(outdir={str(tmp_path)!r})"))
-    assert ran.returncode == 0, ran.stderr
-    assert sorted(path.name for path in tmp_path.glob("*.template.json")) == [
-        "Research-Foundation.template.json",
-        "Research.template.json",
-    ]
-
-
 def test_the_refused_mistake_is_refused_in_those_words() -> None:
     ran = run("-c", block("python", 2))
     assert ran.returncode == 1
