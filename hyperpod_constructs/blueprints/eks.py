@@ -188,6 +188,11 @@ class EksTraining(cdk.Stack):
                 control_plane,
                 "an imported network has no subnets for a control plane: give control_plane=hp.EksControlPlane(...)",
             ),
+            (
+                control_plane,
+                network,
+                "control_plane has subnets already, and nodes belong into their VPC: give network= of that VPC",
+            ),
         )
         if control_plane is None and network is None:
             control_plane_blocks(cidr or DEFAULT_CIDR, zone, control_plane_zones)  # refuses what has no room

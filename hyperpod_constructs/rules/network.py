@@ -12,6 +12,7 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.control_plane import ControlPlane
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
+from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.model.routing import Vpc
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._kubernetes import with_control_plane
@@ -145,6 +146,31 @@ def nodes_share_a_vpc(deployment: Deployment) -> Iterator[Problem]:
 def _paths(placement: object) -> tuple[str | Unknown, ...]:
     subnets = placement.subnets if isinstance(placement, VpcPlacement) else ()
     return subnets if isinstance(subnets, tuple) else ()
+
+
+@rule(
+    "HP4042",
+    Severity.WARNING,
+    title="EKS cluster that exists, and nodes in a VPC that is made now",
+    because="nodes of an EKS cluster stand in its VPC, and a new VPC is hardly that of one that exists",
+    source=_EKS_PREREQUISITES,
+)
+def nodes_stand_in_the_vpc_of_a_cluster_that_exists(deployment: Deployment) -> Iterator[Problem]:
+    made = {vpc.path for vpc in deployment.routing.vpcs}
+    names = {plane.name for plane in deployment.kubernetes.control_planes}
+    for cluster in deployment.clusters:
+        arn = cluster.orchestrator.cluster if isinstance(cluster.orchestrator, Eks) else None
+        name = arn.partition(":cluster/")[2] if isinstance(arn, str) and arn.startswith("arn:") else ""
+        if not name or name in names or UNKNOWN in names:
+            continue
+        for path, owner, placement in placements_of(cluster):
+            nodes = [each.vpc for each in known_subnets(deployment, placement.subnets) if each.vpc in made]
+            if nodes:
+                yield Problem(
+                    path=path,
+                    message=f"{owner} stands in {nodes[0]}, which is made now, and EKS cluster {name} exists",
+                    fix="use subnets of that EKS cluster's VPC (hp.Network.from_attributes(...))",
+                )
 
 
 # --- Names in a VPC

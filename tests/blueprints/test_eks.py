@@ -212,6 +212,11 @@ class TestRefusals:
         with pytest.raises(hp.InvalidValue, match=f"{argument} has no effect beside control_plane"):
             research(app, control_plane=plane, **{argument: value})
 
+    def test_a_control_plane_needs_its_network(self, app: cdk.App) -> None:
+        plane = hp.EksControlPlane.from_arn("arn:aws:eks:us-west-2:111122223333:cluster/shared")
+        with pytest.raises(hp.InvalidValue, match="nodes belong into their VPC: give network="):
+            research(app, control_plane=plane)
+
     def test_an_imported_network_needs_a_control_plane(self, app: cdk.App) -> None:
         network = hp.Network.from_attributes(
             cdk.Stack(app, "Mine", env=ENV),

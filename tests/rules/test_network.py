@@ -122,6 +122,34 @@ class TestNodesShareAVpc:
             assert len(told("HP4023", judged)) == findings
 
 
+class TestNodesStandInTheVpcOfAClusterThatExists:
+    ARN = "arn:aws:eks:us-west-2:111122223333:cluster/shared"
+
+    def of(self, arn: object = ARN, eks: dict[str, Any] | None = None, **changes: Any) -> list[str]:
+        cluster = {"Cluster": {"Orchestrator": {"Eks": {"ClusterArn": arn}}, "DependsOn": []}}
+        return networks.of("HP4042", KUBERNETES, {"Eks": eks}, cluster, changes)
+
+    def test_a_new_vpc_is_hardly_its_own(self) -> None:
+        assert self.of() == [
+            (
+                "Cluster: the cluster stands in Vpc, which is made now, and EKS cluster shared exists | "
+                "use subnets of that EKS cluster's VPC (hp.Network.from_attributes(...))"
+            )
+        ]
+
+    @pytest.mark.parametrize("vpc", ["vpc-0123456789abcdef0", UNDECIDED])
+    def test_is_silent_on_a_vpc_that_exists_and_on_one_that_may(self, vpc: object) -> None:
+        assert self.of(Nodes={"VpcId": vpc}) == []
+
+    @pytest.mark.parametrize("arn", [UNDECIDED, {"Fn::Sub": "arn:aws:eks:${AWS::Region}:1:cluster/${Given}"}])
+    def test_is_silent_where_the_eks_cluster_is_not_known(self, arn: object) -> None:
+        assert self.of(arn) == []
+
+    @pytest.mark.parametrize("name", ["shared", UNDECIDED])
+    def test_is_silent_where_it_is_or_may_be_one_of_the_template(self, name: object) -> None:
+        assert self.of(eks={"Name": name}) == []
+
+
 class TestVpcsHaveNames:
     def test_host_names_are_off_unless_told_otherwise(self) -> None:
         assert networks.of("HP4027", {"Vpc": {"EnableDnsHostnames": None}}) == [
