@@ -41,11 +41,11 @@ def training(app: cdk.App, name: str) -> hp.SlurmTraining:
     )
 
 
-def workers(**of_system: int) -> list[hp.InstanceGroup]:
-    """Groups of a cluster that EKS schedules."""
+def workers(min_count: int | None = None) -> list[hp.InstanceGroup]:
+    """Groups of a cluster that EKS schedules, with what is waited for of the first."""
     groups = SETTINGS.get("groups", {"p5": {}}).items()
     return [
-        hp.InstanceGroup.worker("system", "ml.m5.4xlarge", count=2, **of_system),
+        hp.InstanceGroup.worker("system", "ml.m5.4xlarge", count=2, min_count=min_count),
         *(hp.InstanceGroup.worker(name, "ml.p5.48xlarge", **{"count": 4, **options}) for name, options in groups),
     ]
 

@@ -74,7 +74,7 @@ class Plane:
 
     def hyperpods(self) -> list[Any]:
         """The HyperPod clusters whose nodes join it."""
-        clusters = models.sagemaker_backends[get_account_id()][get_region()].clusters.values()
+        clusters: list[Any] = [*models.sagemaker_backends[get_account_id()][get_region()].clusters.values()]
         return [each for each in clusters if eks_of(each.request) == self.arn]
 
 
@@ -231,7 +231,7 @@ def _vpc_of(request: Mapping[str, Any]) -> str:
     if missing:
         raise refused(f"The resource ID '{missing[0]}' does not exist", "InvalidRequest")
     subnets = [ec2._subnets[each] for each in config["SubnetIds"]]
-    if len({each["AvailabilityZone"] for each in subnets}) < 2:  # noqa: PLR2004  # what EKS asks for
+    if len({each["AvailabilityZone"] for each in subnets}) < 2:  # what EKS asks for
         raise refused("Subnets specified must be in at least two different AZs", "InvalidRequest")
     groups = [ec2._security_groups[each] for each in config.get("SecurityGroupIds", ())]
     vpcs = {each["VpcId"] for each in (*subnets, *groups)}
@@ -307,7 +307,7 @@ def _operator_refusal(plane: Plane, request: Mapping[str, Any]) -> str | None:
     if request.get("PodIdentityAssociations"):
         return "Pod Identity feature is not supported for addon version: v1.2.1-eksbuild.1"
     if missing := {_CERT_MANAGER, _POD_IDENTITY_AGENT} - plane.addons.keys():
-        return f"{_TRAINING_OPERATOR} needs the add-on {sorted(missing)[0]}"
+        return f"{_TRAINING_OPERATOR} needs the add-on {min(missing)}"
     for hyperpod in plane.hyperpods():
         if {"Key": "SageMaker", "Value": "true"} not in hyperpod.request.get("Tags", ()):
             return f"sagemaker:DescribeClusterNode is not allowed: {hyperpod.cluster_name} has no tag SageMaker=true"
@@ -353,7 +353,7 @@ class PodIdentity(Generic):
         if not _trusts(request["RoleArn"], "pods.eks.amazonaws.com", "sts:AssumeRole", "sts:TagSession"):
             text = f"Trust policy of role {request['RoleArn']} does not let pods.eks.amazonaws.com assume it"
             raise refused(text, "InvalidRequest")
-        arn = f"{plane.arn.replace(':cluster/', ':podidentityassociation/')}/{new_id(self._schema.type, stack, '')}"
+        arn = f"{plane.arn.replace(':cluster/', ':podidentityassociation/')}/{new_id(self._schema.type, stack, logical_id)}"
         plane.pods[pods] = arn
         return arn, {"AssociationArn": arn, "AssociationId": arn.rpartition("/")[2], "ExternalId": arn}
 

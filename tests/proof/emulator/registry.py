@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from jsonschema import Draft7Validator
 
-
 LISTED_LATE: Final = frozenset(("AWS::SageMaker::ClusterSchedulerConfig",))
 """Types that cfn-lint's lists of Regions lack and AWS's pages have there; their schema is that of us-east-1."""
 

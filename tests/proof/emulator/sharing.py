@@ -99,7 +99,7 @@ class Quota(Generic):
     """What is a team's own."""
 
     def __init__(self, schema: Schema) -> None:
-        """Takes the schema; the registry says `delete_then_create`, which CloudFormation does and ministack does not."""
+        """Takes the schema, which says `delete_then_create`: CloudFormation does that, and ministack does not."""
         super().__init__(schema)
         self.replacing = ()
 
@@ -150,7 +150,7 @@ def _check_capacity(request: Mapping[str, Any], others: list[dict[str, Any]], gr
     has: Counter[str] = Counter()
     for group in groups:
         types = group.get("InstanceRequirements", {}).get("InstanceTypes") or [group["InstanceType"]]
-        has.update({each: group["InstanceCount"] for each in types})
+        has.update(dict.fromkeys(types, group["InstanceCount"]))
     given: Counter[str] = Counter()
     for each in (*others, request):
         for share in each["ComputeQuotaConfig"].get("ComputeQuotaResources", ()):
