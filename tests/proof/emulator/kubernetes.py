@@ -353,7 +353,8 @@ class PodIdentity(Generic):
         if not _trusts(request["RoleArn"], "pods.eks.amazonaws.com", "sts:AssumeRole", "sts:TagSession"):
             text = f"Trust policy of role {request['RoleArn']} does not let pods.eks.amazonaws.com assume it"
             raise refused(text, "InvalidRequest")
-        arn = f"{plane.arn.replace(':cluster/', ':podidentityassociation/')}/{new_id(self._schema.type, stack, logical_id)}"
+        number = new_id(self._schema.type, stack, logical_id)
+        arn = f"{plane.arn.replace(':cluster/', ':podidentityassociation/')}/{number}"
         plane.pods[pods] = arn
         return arn, {"AssociationArn": arn, "AssociationId": arn.rpartition("/")[2], "ExternalId": arn}
 
