@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.proof.emulator.aws import Aws
+    from tests.proof.emulator.deployed import Deployed
 
 _ROWS = "HYPERPOD_FAULTS"
 """Environment variable with the file that all test processes add rows to; children of pytest-xdist inherit it."""
@@ -36,6 +42,27 @@ def pytest_configure(config: pytest.Config) -> None:
 def faults() -> Faults:
     """Where tests write down what was survived."""
     return Faults(Path(os.environ[_ROWS]))
+
+
+@pytest.fixture(scope="module")
+def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
+    """An account in which the CDK is bootstrapped."""
+    from tests.proof.emulator.aws import Aws
+
+    account = Aws(tmp_path_factory.mktemp("aws"))
+    account.start()
+    yield account
+    account.stop()
+
+
+@pytest.fixture
+def new(aws: Aws) -> Iterator[Callable[[str], Deployed]]:
+    """Names a cluster of which nothing exists yet."""
+    from tests.proof.emulator.deployed import Deployed
+
+    aws.play()
+    yield lambda name: Deployed(aws, name)
+    aws.play()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +18,6 @@ NO_CAPACITY = "We currently do not have sufficient capacity for the requested in
 TIMED_OUT = "Exceeded attempts to wait (HandlerErrorCode: NotStabilized)"
 
 pytestmark = pytest.mark.proof
-
-
-@pytest.fixture(scope="module")
-def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Aws]:
-    """An account in which the CDK is bootstrapped."""
-    account = Aws(tmp_path_factory.mktemp("aws"))
-    account.start()
-    yield account
-    account.stop()
-
-
-@pytest.fixture
-def new(aws: Aws) -> Iterator[Callable[[str], Deployed]]:
-    """Names a cluster of which nothing exists yet."""
-    aws.play()
-    yield lambda name: Deployed(aws, name)
-    aws.play()
 
 
 def test_the_first_deploy_brings_nodes_and_a_second_one_changes_nothing(

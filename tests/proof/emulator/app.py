@@ -41,6 +41,71 @@ def training(app: cdk.App, name: str) -> hp.SlurmTraining:
     )
 
 
+def workers(min_count: int | None = None) -> list[hp.InstanceGroup]:
+    """Groups of a cluster that EKS schedules, with what is waited for of the first."""
+    groups = SETTINGS.get("groups", {"p5": {}}).items()
+    return [
+        hp.InstanceGroup.worker("system", "ml.m5.4xlarge", count=2, min_count=min_count),
+        *(hp.InstanceGroup.worker(name, "ml.p5.48xlarge", **{"count": 4, **options}) for name, options in groups),
+    ]
+
+
+def shared(name: str) -> hp.TaskGovernance:
+    """Two teams, each with one role."""
+    teams = [
+        hp.Team(
+            name=team, instances={"ml.p5.48xlarge": count}, members=[f"arn:aws:iam::111122223333:role/{name}-{team}"]
+        )
+        for team, count in SETTINGS.get("teams", {"audio": 1, "vision": 2}).items()
+    ]
+    return hp.TaskGovernance(teams=teams, priorities={"training": 75, "urgent": 100})
+
+
+def on_eks_in_one_stack(app: cdk.App, name: str) -> None:
+    """The same from constructs: nothing but dependencies decides what comes first."""
+    stack = cdk.Stack(app, name, env=cdk.Environment(account="111122223333", region="us-west-2"))
+    network = hp.ClusterNetwork(stack, "Network", zones=["usw2-az2"])
+    plane = hp.EksControlPlane(
+        stack,
+        "Plane",
+        network=network,
+        name=name,
+        chart=hp.HelmChart.installed_elsewhere(),
+        admins=[f"arn:aws:iam::111122223333:role/{name}-platform"],
+    )
+    cluster = hp.Cluster(
+        stack,
+        "Nodes",
+        name=name,
+        network=network,
+        control_plane=plane,
+        groups=workers(min_count=1),
+        tags={"SageMaker": "true"},
+    )
+    operator = [hp.Addon.training_operator(), hp.Addon.cert_manager(), hp.Addon.fsx_csi()]
+    addons = hp.ClusterAddons(stack, "Addons", cluster=cluster, addons=operator)
+    hp.ClusterGovernance(stack, "Governance", cluster=cluster, governance=shared(name), addons=addons)
+
+
+def on_eks(app: cdk.App, name: str) -> hp.EksTraining:
+    """A cluster that EKS schedules and teams share, with everything around it."""
+    return hp.EksTraining(
+        app,
+        name,
+        env=cdk.Environment(account="111122223333", region="us-west-2"),
+        zone="usw2-az2",
+        chart=hp.HelmChart.installed_elsewhere(),
+        kubernetes=SETTINGS.get("kubernetes"),
+        admins=[f"arn:aws:iam::111122223333:role/{name}-platform"],
+        groups=workers(),
+        storage=hp.Lustre(capacity_gib=4800, throughput_mbps_per_tib=1000),
+        governance=shared(name),
+        alerts=["ml-platform@example.com"],
+        generation=SETTINGS.get("generation", 1),
+        termination_protection=False,
+    )
+
+
 def in_one_stack(app: cdk.App, name: str) -> None:
     """The same from constructs: nothing but dependencies decides what comes first."""
     stack = cdk.Stack(app, name, env=cdk.Environment(account="111122223333", region="us-west-2"))
@@ -86,11 +151,12 @@ def override(stack: cdk.Stack, resource_type: str, path: str, value: object) -> 
 
 app = cdk.App()
 if SETTINGS.get("one_stack"):
-    in_one_stack(app, SETTINGS["names"].pop())
+    make = on_eks_in_one_stack if SETTINGS.get("eks") else in_one_stack
+    make(app, SETTINGS["names"].pop())
 if SETTINGS.get("bucket_scripts"):
     with_scripts_in_a_bucket(app, SETTINGS["names"].pop())
 for name in SETTINGS["names"]:
-    made = training(app, name)
+    made = on_eks(app, name) if SETTINGS.get("eks") else training(app, name)
     for where, (resource_type, path, value) in SETTINGS.get("overrides", {}).items():
         override(made.foundation if where == "foundation" else made, resource_type, path, value)  # type: ignore[arg-type]  # there is one
 app.synth()

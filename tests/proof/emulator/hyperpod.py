@@ -16,6 +16,8 @@ from moto.core.utils import utcnow
 from moto.sagemaker import models, responses
 from moto.sagemaker.exceptions import ResourceInUseException, ValidationError
 
+from tests.proof.emulator import kubernetes, sharing
+
 _NAME = re.compile(r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}")
 _FIXED = ("InstanceType", "ExecutionRole", "ThreadsPerCore")
 _FIXED_TOO = ("OverrideVpcConfig", "CapacityRequirements")
@@ -141,6 +143,8 @@ def check(request: dict[str, Any]) -> None:
     orchestrator = request.get("Orchestrator", {})
     if "Eks" in orchestrator and "VpcConfig" not in request:
         raise ValidationError(message="VpcConfig is required for EKS clusters")
+    if why := kubernetes.cluster_refusal(request, request.get("ClusterName", "")):
+        raise ValidationError(message=why)
     if "Slurm" in orchestrator:
         _check_slurm(request, groups)
 
@@ -207,6 +211,8 @@ def install() -> None:
 
     def delete(self: Any) -> ActionResult:  # as above
         cluster = _cluster(self.sagemaker_backend.clusters, self._get_param("ClusterName"))
+        if users := sharing.users_of(cluster.arn):
+            raise ResourceInUseException(message=f"Cluster {cluster.cluster_name} is shared by {', '.join(users)}")
         del self.sagemaker_backend.clusters[cluster.cluster_name]
         return ActionResult({"ClusterArn": cluster.arn})
 

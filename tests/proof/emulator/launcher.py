@@ -40,18 +40,33 @@ class Handlers(dict[str, Any]):
 
 
 def eager(resource_definitions: dict[str, Any], conditions: dict[str, Any]) -> list[str]:
-    """An order of creation in which clusters and file systems come as early as their dependencies allow.
+    """An order of creation in which what needs others comes as early as its dependencies allow.
 
     Any order that the dependencies allow may happen on AWS. The natural one hides a dependency that is missing: rules
     and routes happen to be there when the cluster starts.
     """
-    order: list[str] = engine._topological_sort(resource_definitions, conditions)
-    needed: set[str] = set()
-    for name in reversed(order):
-        definition = resource_definitions[name]
-        if name in needed or definition.get("Type") in {resources.CLUSTER, resources.LUSTRE}:
-            needed |= {name, *engine._extract_deps(definition, set(order))}
-    return [name for name in order if name in needed] + [name for name in order if name not in needed]
+    natural: list[str] = engine._topological_sort(resource_definitions, conditions)
+    types = {name: resource_definitions[name].get("Type") for name in natural}
+    order: dict[str, None] = {}
+
+    def take(name: str) -> None:
+        needed = {name}
+        for each in reversed(natural):
+            if each in needed:
+                needed |= {*engine._extract_deps(resource_definitions[each], set(natural))}
+        needed -= {name, *order}
+        # Of what it needs, too, that comes first which needs others.
+        for each in natural:
+            if each in needed and types[each] in resources.EAGER and each not in order:
+                take(each)
+        order.update(dict.fromkeys(each for each in natural if each in needed))
+        order[name] = None
+
+    for kind in resources.EAGER:
+        for name in natural:
+            if types[name] == kind and name not in order:
+                take(name)
+    return [*order, *(name for name in natural if name not in order)]
 
 
 def serve_sagemaker(port: int) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from jsonschema import Draft7Validator
+
+LISTED_LATE: Final = frozenset(("AWS::SageMaker::ClusterSchedulerConfig",))
+"""Types that cfn-lint's lists of Regions lack and AWS's pages have there; their schema is that of us-east-1."""
 
 
 class Schema:
@@ -20,7 +23,8 @@ class Schema:
 
     @cached_property
     def _validator(self) -> Draft7Validator:
-        return Draft7Validator({**self._body, "type": "object"})
+        body = json.loads(_classes_of_python(json.dumps(self._body)))
+        return Draft7Validator({**body, "type": "object"})
 
     @cached_property
     def read_only(self) -> list[str]:
@@ -70,6 +74,13 @@ class Schema:
         return _scalar(value, schema.get("type"))
 
 
+def _classes_of_python(schema: str) -> str:
+    """Java's classes of characters in patterns, which Python does not know, as the nearest that it does."""
+    for java, python in {"L": "w", "N": "d", "Z": "s", "M": "W", "P": "W", "S": "W"}.items():
+        schema = schema.replace(rf"\\p{{{java}}}", rf"\\{python}")
+    return schema
+
+
 def _scalar(value: Any, wanted: object) -> Any:  # any JSON scalar
     try:
         if isinstance(value, str) and wanted == "integer":
@@ -85,6 +96,11 @@ def _scalar(value: Any, wanted: object) -> Any:  # any JSON scalar
     return value
 
 
+def _files(folder: Path, region: str) -> dict[str, str]:
+    found: dict[str, str] = json.loads((folder / "providers" / f"{region}.json").read_text())
+    return found
+
+
 class Registry:
     """The schemas of all types that a Region has."""
 
@@ -96,7 +112,9 @@ class Registry:
             region: The Region.
         """
         self._resources = folder / "resources"
-        self._files: dict[str, str] = json.loads((folder / "providers" / f"{region}.json").read_text())
+        self._files = _files(folder, region)
+        of_first = _files(folder, "us-east-1")
+        self._files |= {name: of_first[name] for name in LISTED_LATE - self._files.keys()}
 
     def find(self, type_name: str) -> Schema | None:
         """The schema of a type; `None` where the Region does not have it."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 from collections.abc import Callable
 from typing import Any, Final
 
-import boto3
-from ministack.core.responses import get_account_id, get_region
 from ministack.services import ec2
 from ministack.services.cloudformation import provisioners
 
-from tests.proof.emulator import world
+from tests.proof.emulator import kubernetes, sharing, world
+from tests.proof.emulator.generic import LUSTRE, Created, Generic, at, attributes_of, client, new_id, replacing
 from tests.proof.emulator.journal import Journal
 from tests.proof.emulator.registry import Registry, Schema
-
-Created = tuple[str, dict[str, str]]
 
 GENERIC: Final = (
     "AWS::Budgets::Budget",
@@ -30,98 +25,10 @@ RULES: Final = {
     "AWS::EC2::SecurityGroupIngress": "IpPermissions",
 }
 CLUSTER: Final = "AWS::SageMaker::Cluster"
-LUSTRE: Final = "AWS::FSx::FileSystem"
+EAGER: Final = (sharing.QUOTA, sharing.POLICY, kubernetes.ADDON, CLUSTER, kubernetes.PLANE, LUSTRE)
+"""Types that fail where something that they need is not there yet, those that need most first."""
 CALLS: Final = {LUSTRE: {"create": ["fsx:CreateFileSystem"], "delete": ["fsx:DeleteFileSystem"]}}
 """What the handlers below call for a type of which the registry has no handlers."""
-
-_PREFIXES: Final = {
-    "AWS::EC2::EIP": "eipalloc",
-    "AWS::EC2::FlowLog": "fl",
-    "AWS::EC2::NatGateway": "nat",
-    "AWS::EC2::SecurityGroupEgress": "sgr",
-    "AWS::EC2::SecurityGroupIngress": "sgr",
-    "AWS::FSx::DataRepositoryAssociation": "dra",
-    "AWS::FSx::FileSystem": "fs",
-}
-_serial = itertools.count(1)
-
-
-def _new_id(type_name: str, stack: str, logical_id: str) -> str:
-    """An id of the service's form."""
-    digest = hashlib.sha256(f"{stack} {logical_id} {next(_serial)}".encode()).hexdigest()[:17]
-    prefix = _PREFIXES.get(type_name)
-    return f"{prefix}-{digest}" if prefix else f"{stack}-{logical_id}-{digest[:12]}"
-
-
-def _attributes(schema: Schema, physical_id: str) -> dict[str, str]:
-    """What Fn::GetAtt gives, in the service's forms where others check them."""
-    region, account = get_region(), get_account_id()
-    values = {
-        "DNSName": f"{physical_id}.fsx.{region}.amazonaws.com",
-        "LustreMountName": physical_id.rpartition("-")[2][:8],
-        "ResourceARN": f"arn:aws:fsx:{region}:{account}:file-system/{physical_id}",
-        "PublicIp": f"198.51.100.{next(_serial) % 250 + 1}",
-    }
-    return {name: values.get(name, physical_id) for name in schema.read_only if "/" not in name}
-
-
-def _client(service: str, endpoint: str) -> Any:  # clients of boto3 have no static type
-    return boto3.client(
-        service,
-        region_name=get_region(),
-        endpoint_url=endpoint,
-        aws_access_key_id=get_account_id(),
-        aws_secret_access_key="test",
-    )
-
-
-def _replacing(schema: Schema) -> tuple[str, ...]:
-    """Names of the properties whose change replaces the resource, however little of them changes."""
-    return tuple(path[0] for path in schema.create_only if len(path) == 1)
-
-
-class Generic:
-    """A type of which the emulator keeps nothing but that it exists."""
-
-    def __init__(self, schema: Schema) -> None:
-        """Takes the schema of the type."""
-        self._schema = schema
-        self.replacing = _replacing(schema)
-
-    def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:
-        """Makes a resource."""
-        self._schema.checked(properties)
-        physical_id = _new_id(self._schema.type, stack, logical_id)
-        self.made(physical_id, properties)
-        return physical_id, _attributes(self._schema, physical_id)
-
-    def update(
-        self, physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, logical_id: str
-    ) -> Created:
-        """Changes a resource, or makes another one where only part of a property that forces it has changed."""
-        self._schema.checked(new)
-        if any(_at(old, path) != _at(new, path) for path in self._nested_replacing()):
-            return self.create(logical_id, new, stack)
-        return physical_id, _attributes(self._schema, physical_id)
-
-    def delete(self, physical_id: str, properties: dict[str, Any]) -> None:
-        """Deletes a resource."""
-
-    def made(self, physical_id: str, properties: dict[str, Any]) -> None:
-        """Called for every new resource."""
-
-    def _nested_replacing(self) -> list[list[str]]:
-        listed = [path for path in self._schema.create_only if len(path) > 1]
-        if self._schema.type == LUSTRE:
-            # The registry does not list these, CloudFormation's page does (facts 5.4).
-            listed += [["LustreConfiguration", "DeploymentType"], ["LustreConfiguration", "CopyTagsToBackups"]]
-        return listed
-
-
-def _at(value: Any, path: list[str]) -> Any:  # any JSON
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 class SecurityGroupRule(Generic):
@@ -160,13 +67,13 @@ class LustreFileSystem(Generic):
         if why := world.lustre_refusal(properties):
             raise ValueError(f"Resource handler returned message: {why}")
         request = self._schema.checked(properties)
-        made = _client("fsx", self._endpoint).create_file_system(**request)["FileSystem"]["FileSystemId"]
+        made = client("fsx", self._endpoint).create_file_system(**request)["FileSystem"]["FileSystemId"]
         world.attach(made, [*request["SubnetIds"], *request.get("SecurityGroupIds", ())])
-        return made, _attributes(self._schema, made)
+        return made, attributes_of(self._schema, made)
 
     def delete(self, physical_id: str, properties: dict[str, Any]) -> None:  # noqa: ARG002  # as ministack calls it
         """Deletes it, data and all."""
-        _client("fsx", self._endpoint).delete_file_system(FileSystemId=physical_id)
+        client("fsx", self._endpoint).delete_file_system(FileSystemId=physical_id)
         world.INTERFACES.pop(physical_id, None)
 
 
@@ -177,17 +84,17 @@ class Cluster:
         """Takes the schema and where SageMaker listens."""
         self._schema = schema
         self._endpoint = endpoint
-        self.replacing = _replacing(schema)
+        self.replacing = replacing(schema)
 
     def create(self, logical_id: str, properties: dict[str, Any], stack: str) -> Created:
         """CreateCluster, and what happens while the first nodes start."""
         request = self._schema.checked(properties)
-        name = request.get("ClusterName") or f"{stack}-{logical_id}-{_new_id('', stack, logical_id)[-12:]}"[:63]
-        client = _client("sagemaker", self._endpoint)
-        arn = client.create_cluster(**{**request, "ClusterName": name})["ClusterArn"]
+        name = request.get("ClusterName") or f"{stack}-{logical_id}-{new_id('', stack, logical_id)[-12:]}"[:63]
+        sagemaker = client("sagemaker", self._endpoint)
+        arn = sagemaker.create_cluster(**{**request, "ClusterName": name})["ClusterArn"]
         if why := world.refusal(request):
             # CloudFormation knows the id of what failed to stabilize and deletes it in the rollback.
-            client.delete_cluster(ClusterName=name)
+            sagemaker.delete_cluster(ClusterName=name)
             raise ValueError(f"Resource handler returned message: {why} (HandlerErrorCode: NotStabilized)")
         placements = [
             request.get("VpcConfig", {}),
@@ -201,7 +108,7 @@ class Cluster:
     ) -> Created:
         """UpdateCluster; another orchestrator is another cluster."""
         request = self._schema.checked(new)
-        if _at(old, ["Orchestrator", "Eks"]) != _at(new, ["Orchestrator", "Eks"]):
+        if at(old, ["Orchestrator", "Eks"]) != at(new, ["Orchestrator", "Eks"]):
             return self.create(logical_id, new, stack)
         names = {group["InstanceGroupName"] for group in request.get("InstanceGroups", ())}
         gone = [
@@ -211,7 +118,7 @@ class Cluster:
         ]
         settings = {key: value for key, value in request.items() if key not in {"VpcConfig", "Tags"}}
         settings["ClusterName"] = physical_id
-        _client("sagemaker", self._endpoint).update_cluster(
+        client("sagemaker", self._endpoint).update_cluster(
             **settings, **({"InstanceGroupsToDelete": gone} if gone else {})
         )
         if why := world.refusal(request):
@@ -220,7 +127,7 @@ class Cluster:
 
     def delete(self, physical_id: str, properties: dict[str, Any]) -> None:  # noqa: ARG002  # as ministack calls it
         """DeleteCluster."""
-        _client("sagemaker", self._endpoint).delete_cluster(ClusterName=physical_id)
+        client("sagemaker", self._endpoint).delete_cluster(ClusterName=physical_id)
         world.INTERFACES.pop(physical_id, None)
 
 
@@ -230,13 +137,16 @@ def install(registry: Registry, moto: str) -> None:
     Raises:
         LookupError: if the registry lacks one of the types.
     """
-    for name in (*GENERIC, *RULES, LUSTRE, CLUSTER):
+    own = {**kubernetes.HANDLERS, **sharing.HANDLERS}
+    for name in (*GENERIC, *RULES, LUSTRE, CLUSTER, *own):
         schema = registry.find(name)
         if schema is None:
             raise LookupError(f"the registry has no {name}")
         handler: Generic | Cluster = Generic(schema)
         if name in RULES:
             handler = SecurityGroupRule(schema)
+        elif name in own:
+            handler = own[name](schema)
         elif name == LUSTRE:
             handler = LustreFileSystem(schema, moto)
         elif name == CLUSTER:
