@@ -98,7 +98,8 @@ class EksTraining(cdk.Stack):
         roles: Roles of your own by group name.
         permissions_boundary: Boundary of the roles that are made.
         tags: Tags of everything.
-        generation: Raise it to create the HyperPod cluster again under a new name.
+        generation: Raise it to create the HyperPod cluster again under a new name, after `cdk destroy` of its stack: an
+            EKS cluster takes one HyperPod cluster at a time.
         termination_protection: Whether the foundation refuses to be deleted.
         acknowledge: Rule ids and reasons of findings that are accepted.
 

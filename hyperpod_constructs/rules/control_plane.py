@@ -12,9 +12,11 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model import intent
 from hyperpod_constructs.model.control_plane import ControlPlane
 from hyperpod_constructs.model.deployment import Deployment
+from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._kubernetes import (
     charts_of,
+    control_plane_of,
     installs_are_known,
     is_hyperpods_chart,
     may_bring,
@@ -230,4 +232,30 @@ def endpoints_can_be_reached(deployment: Deployment) -> Iterator[Problem]:
                 path=plane.path,
                 message="EndpointPublicAccess and EndpointPrivateAccess are false; the second is so if left out",
                 fix="write EndpointPrivateAccess: true",
+            )
+
+
+# --- Who else is on it
+
+
+@rule(
+    "HP2413",
+    Severity.WARNING,
+    title="Two HyperPod clusters are of one EKS cluster",
+    because="AWS's guide maps one EKS cluster to one HyperPod cluster; we have not seen what the service answers",
+    source="SageMaker developer guide, sagemaker-hyperpod-eks (not checked in an account)",
+)
+def control_planes_have_one_cluster(deployment: Deployment) -> Iterator[Problem]:
+    first: dict[str, str] = {}
+    for cluster in deployment.clusters:
+        eks = cluster.orchestrator.cluster if isinstance(cluster.orchestrator, Eks) else None
+        if not isinstance(eks, str) or cluster.conditional:
+            continue  # clusters under conditions may exclude each other
+        plane = control_plane_of(deployment, cluster)
+        other = first.setdefault(plane.path if plane else eks, cluster.path)
+        if other != cluster.path:
+            yield Problem(
+                path=cluster.path,
+                message=f"the cluster is of {eks}, and so is {other}",
+                fix="give each an EKS cluster of its own, or make one cluster with the groups of both",
             )

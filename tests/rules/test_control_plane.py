@@ -241,7 +241,39 @@ class TestEndpointsCanBeReached:
         assert on("HP2409", used=False, **fields) == []
 
 
-def test_a_second_cluster_on_one_control_plane_does_not_say_it_twice() -> None:
+def second_cluster(**properties: Any) -> dict[str, Any]:
+    """Another HyperPod cluster like that of the sound template."""
     body = networks.changed(KUBERNETES)["Resources"]["Cluster"]["Properties"]
-    second = resource("AWS::SageMaker::Cluster", **body)
+    return resource("AWS::SageMaker::Cluster", **{**body, "ClusterName": "second", **properties})
+
+
+class TestControlPlanesHaveOneCluster:
+    def test_a_second_one(self) -> None:
+        assert planes.of("HP2413", Second=second_cluster()) == [
+            (
+                "Second: the cluster is of Eks, and so is Cluster | "
+                "give each an EKS cluster of its own, or make one cluster with the groups of both"
+            )
+        ]
+
+    def test_an_eks_cluster_that_exists(self) -> None:
+        orchestrator = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/shared"}}
+        second = second_cluster(Orchestrator=orchestrator)
+        assert planes.of("HP2413", Second=second) == []
+        (found,) = planes.of("HP2413", Cluster={"Orchestrator": orchestrator}, Second=second)
+        assert "is of arn:aws:eks:us-west-2:111122223333:cluster/shared, and so is Cluster" in found
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"Orchestrator": {"Eks": {"ClusterArn": UNDECIDED}}},
+            {"Orchestrator": {"Slurm": {}}},
+        ],
+    )
+    def test_is_silent_where_it_is_or_may_be_of_another(self, change: dict[str, Any]) -> None:
+        assert planes.of("HP2413", Second=second_cluster(**change)) == []
+
+
+def test_a_second_cluster_on_one_control_plane_does_not_say_it_twice() -> None:
+    second = second_cluster()
     assert len(planes.of("HP2404", Eks={"Version": "1.36"}, Second=second)) == 1

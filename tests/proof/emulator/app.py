@@ -80,11 +80,10 @@ def on_eks_in_one_stack(app: cdk.App, name: str) -> None:
         network=network,
         control_plane=plane,
         groups=workers(min_count=1),
-        tags={"SageMaker": "true"},
     )
     operator = [hp.Addon.training_operator(), hp.Addon.cert_manager(), hp.Addon.fsx_csi()]
-    addons = hp.ClusterAddons(stack, "Addons", cluster=cluster, addons=operator)
-    hp.ClusterGovernance(stack, "Governance", cluster=cluster, governance=shared(name), addons=addons)
+    hp.ClusterAddons(stack, "Addons", cluster=cluster, addons=operator)
+    hp.ClusterGovernance(stack, "Governance", cluster=cluster, governance=shared(name))
 
 
 def on_eks(app: cdk.App, name: str) -> hp.EksTraining:
