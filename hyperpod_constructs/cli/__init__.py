@@ -383,6 +383,7 @@ def _brings(command: argparse.ArgumentParser) -> None:
     images.add_argument("directory", metavar="DIR", help="folder of the chart, which holds Chart.yaml")
     images.add_argument("--region", type=_region, required=True, help="Region of the cluster, such as us-west-2")
     images.add_argument("--values", metavar="FILE", help="values that the chart is installed with (YAML or JSON)")
+    images.add_argument("--closed", action="store_true", help='nodes have no way out: egress="closed"')
     _has_format(images)
 
 

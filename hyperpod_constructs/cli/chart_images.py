@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         inputs.note(f"{each} is not there: Helm leaves it out without a word, so what needs it does not work")
     given = HelmChart.directory(folder, values=_values(arguments.values))
     found = images.in_manifests(helm.rendered(folder, planning.values_for(given, arguments.region)))
-    chart = Chart(path=str(folder), region=arguments.region, images=found)
+    chart = Chart(path=str(folder), region=arguments.region, images=found, closed=arguments.closed)
     judged = Judged(findings=tuple(rules.check(Deployment(charts=(chart,)))), acknowledged=())
     if arguments.format == "json":
         print(json.dumps(_as_data(chart, judged), indent=2))

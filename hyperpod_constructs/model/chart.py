@@ -171,11 +171,13 @@ class Chart:
         path: What findings call it: its folder, or the construct that installs it.
         region: Region of the cluster; `None` where it is not known.
         images: Every image that its manifests ask for.
+        closed: Whether nothing leads out of the cluster's subnets but endpoints.
     """
 
     path: str
     region: str | None
     images: tuple[ChartImage, ...]
+    closed: bool = False
 
 
 def _registry_and_repository(path: str) -> tuple[str, str]:

@@ -126,3 +126,21 @@ def agents_come_from_their_account(deployment: Deployment) -> Iterator[Problem]:
                 message=f"{_about(image)} in {image.region}; account {image.account} has it in {home}",
                 fix="take a newer chart, or name the image of the Region with health-monitoring-agent.hmaimage",
             )
+
+
+@rule(
+    "HP2305",
+    Severity.WARNING,
+    title="An image of the chart lies where nodes without a way out cannot pull it",
+    because="of registries only ECR has endpoints: pods with an image from anywhere else end in ImagePullBackOff, "
+    "unless the nodes have a proxy or a mirror",
+    source="ECR user guide, vpc-endpoints; EKS user guide, private-clusters (2026)",
+)
+def images_of_closed_networks_are_in_ecr(deployment: Deployment) -> Iterator[Problem]:
+    for chart, image in _images(deployment):
+        if chart.closed and image.is_well_formed and image.region is None:
+            yield Problem(
+                path=chart.path,
+                message=f"{_about(image)} at {image.registry}, and nothing leads out of the network but endpoints",
+                fix="copy it to ECR in the cluster's Region and name that repository with `images`",
+            )

@@ -452,6 +452,12 @@ class TestImages:
             "used_by": ["DaemonSet aws-hyperpod/agent"],
         }
 
+    def test_without_a_way_out_what_is_not_in_ecr_is_a_warning(self, charts: Charts) -> None:
+        charts.prints(MANIFESTS.replace("REGION", "us-west-2"))
+        found = charts.images("--closed", "--format", "json").data["findings"]
+        assert {each["rule"] for each in found} == {"HP2305"}
+        assert charts.images("--format", "json").data["findings"] == []
+
     def test_a_name_that_cannot_be_pulled_is_exit_1(self, charts: Charts) -> None:
         charts.prints(MANIFESTS.replace("REGION", ""))
         result = charts.images()

@@ -12,9 +12,9 @@ HERE = "111122223333.dkr.ecr.us-west-2.amazonaws.com"
 AGENT = "hyperpod-health-monitoring-agent:1.0.1038.0_1.0.305.0"
 
 
-def of(rule: str, text: str, region: str | None = "us-west-2") -> list[str]:
+def of(rule: str, text: str, region: str | None = "us-west-2", *, closed: bool = False) -> list[str]:
     image = ChartImage.parse(text, used_by="DaemonSet aws-hyperpod/agent")
-    return told(rule, Deployment(charts=(Chart(path="chart", region=region, images=(image,)),)))
+    return told(rule, Deployment(charts=(Chart(path="chart", region=region, images=(image,), closed=closed),)))
 
 
 class TestImagesHaveNames:
@@ -86,3 +86,23 @@ class TestAgentsComeFromTheirAccount:
     )
     def test_is_silent_on_its_own_region_and_on_accounts_that_nobody_knows(self, text: str) -> None:
         assert of("HP2304", text, None) == []
+
+
+class TestImagesOfClosedNetworksAreInEcr:
+    @pytest.mark.parametrize(
+        ("text", "registry"),
+        [("public.ecr.aws/a/b:1", "public.ecr.aws"), ("nginx:1", "docker.io"), ("ghcr.io/a:1", "ghcr.io")],
+    )
+    def test_no_endpoint_reaches_the_others(self, text: str, registry: str) -> None:
+        assert of("HP2305", text, closed=True) == [
+            (
+                f"HP2305 DaemonSet aws-hyperpod/agent asks for image {text!r} at {registry}, and nothing leads out of "
+                "the network but endpoints | copy it to ECR in the cluster's Region and name that repository with "
+                "`images`"
+            )
+        ]
+        assert of("HP2305", text) == []
+
+    @pytest.mark.parametrize("region", ["us-west-2", "eu-west-1", None])
+    def test_is_silent_on_ecr(self, region: str | None) -> None:
+        assert of("HP2305", f"{HERE}/agent:1", region, closed=True) == []
