@@ -166,6 +166,7 @@ def _check_people(people: People | None, governance: TaskGovernance | None, grou
     if governance is None:
         return
     check_fields("governance: ", governance)
+    _check_slurm_can(governance)
     known = {user.name for user in people.users} if people else set()
     types = {name for group in groups if group.node_type == "Compute" for name in types_of(group)}
     decided = all(types_of(group) for group in groups if group.node_type == "Compute")
@@ -187,6 +188,23 @@ def _check_people(people: People | None, governance: TaskGovernance | None, grou
                 f"team {team.name!r} has instances of {', '.join(strange)}, of which no compute group is",
                 f"use {', '.join(sorted(types)) or 'none'}",
             )
+
+
+def _check_slurm_can(governance: TaskGovernance) -> None:
+    """Refuses what only EKS does: on Slurm it would be ignored, and a team would count on it."""
+    if not governance.fair_share or governance.share_unassigned is not None:
+        raise InvalidValue(
+            "governance has fair_share=False or share_unassigned, which Slurm does not know",
+            "leave them out",
+        )
+    for team in governance.teams:
+        if not team.lend:
+            raise InvalidValue(
+                f"team {team.name!r} does not lend, and Slurm gives idle nodes to whoever comes first",
+                "leave lend out, and keep its nodes for it with a reservation or a partition of its own",
+            )
+        if not team.preempt:
+            raise InvalidValue(f"team {team.name!r} has preempt=False, which Slurm does not know", "leave it out")
 
 
 def _check_come(

@@ -69,8 +69,8 @@ class Team:
             `{"ml.p5.48xlarge": hp.Share(accelerators=4)}`. At most 15 types.
         weight: Its part of what is free, compared with the weights of other teams, 0 to 100.
         borrow_limit_percent: How much it may use beyond its own while others leave it idle, 0 to 500 % of its own.
-        lend: Whether others may use what it leaves idle; on EKS one that does not lend does not borrow either. Slurm
-            lends in any case: what keeps a team's nodes for itself there is a reservation.
+        lend: Whether others may use what it leaves idle; one that does not lend does not borrow either. EKS only: what
+            keeps a team's nodes for itself on Slurm is a reservation.
         preempt: Whether its own tasks of higher priority may stop its own of lower priority. EKS only.
         members: Names of users (Slurm), or ARNs of roles (EKS), who may submit.
         priorities: Priority classes that its jobs may have; all if none is named. Slurm only.

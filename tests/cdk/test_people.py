@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,23 @@ class TestTeams:
             hp.InvalidValue, match=r"instances of p5\.48xlarge, of which no compute group is; use ml\.p5"
         ):
             synthesized(tmp_path, governance=vision(instances={"p5.48xlarge": 2}))
+
+    @pytest.mark.parametrize(
+        ("fields", "said"),
+        [
+            ({"lend": False}, "team 'vision' does not lend, and Slurm gives idle nodes to whoever comes first"),
+            ({"preempt": False}, "team 'vision' has preempt=False, which Slurm does not know"),
+            ({"instances": {"ml.p5.48xlarge": hp.Share(accelerators=4)}}, "Slurm limits whole instances"),
+        ],
+    )
+    def test_with_what_only_eks_does_are_refused(self, tmp_path: Path, fields: dict[str, Any], said: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=said):
+            synthesized(tmp_path, governance=vision(**fields))
+
+    @pytest.mark.parametrize("fields", [{"fair_share": False}, {"share_unassigned": False}])
+    def test_shared_as_only_eks_does_are_refused(self, tmp_path: Path, fields: dict[str, Any]) -> None:
+        with pytest.raises(hp.InvalidValue, match="which Slurm does not know"):
+            synthesized(tmp_path, governance=replace(vision(), **fields))
 
     def test_with_members_who_are_no_users_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(hp.InvalidValue, match="has member 'Ada Lovelace'; use names of users"):
