@@ -109,7 +109,7 @@ def cluster_model(
         name=name,
         groups=_with_scripts(seen, scripts, context),
         orchestrator=orchestrator,
-        has_teams=bool(governance and governance.teams),
+        has_teams=bool(governance and governance.teams) or _teams_are_elsewhere(scripts.values()),
         provisioning="Continuous",
         recovery=recovery,
         placement=network.placement(zone),
@@ -121,6 +121,11 @@ def cluster_model(
         account=account,
         region=region,
     )
+
+
+def _teams_are_elsewhere(scripts: Iterable[LifecycleScripts]) -> bool:
+    """Whether a roster that somebody else keeps may have teams."""
+    return any(isinstance(one, steps.Accounting) and one.uri for each in scripts for one in each.ours or ())
 
 
 def _with_scripts(

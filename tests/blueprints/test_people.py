@@ -93,6 +93,10 @@ class TestTeams:
         assert databases(made) == 0
         assert "HP2104" in rules(made)
 
+    def test_of_a_roster_elsewhere_are_said_to_die_with_the_controller(self, app: cdk.App) -> None:
+        steps = [*hp.steps.defaults(), hp.steps.Accounting(uri="s3://rosters/teams.json")]
+        assert "HP2104" in rules(smoke(app, lifecycle=hp.LifecycleScripts.steps(steps)))
+
     def test_that_are_none_need_no_database(self, app: cdk.App) -> None:
         assert databases(smoke(app, governance=hp.TaskGovernance())) == 0
 
