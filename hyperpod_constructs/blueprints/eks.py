@@ -42,7 +42,7 @@ from hyperpod_constructs.model import deployment as model
 from hyperpod_constructs.model.addons import Addon
 from hyperpod_constructs.model.annotations import check_fields
 from hyperpod_constructs.model.budget import Budget
-from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup, TrainingPlan
+from hyperpod_constructs.model.capacity import DEEP_HEALTH_CHECKS, InstanceGroup, Spot, TrainingPlan
 from hyperpod_constructs.model.chart import HelmChart
 from hyperpod_constructs.model.checks import check_whole
 from hyperpod_constructs.model.control_plane import ControlPlane, Kubernetes
@@ -311,7 +311,8 @@ class EksTraining(cdk.Stack):
             budget=replace(budget or Budget(), usd_per_month=usd_per_month) if alerts else None,
         )
         add_outputs(self, self.cluster, seen)
-        add_kubeconfig(self, self.control_plane, endpoint or Endpoint.private())
+        made_in = self.foundation if made else None
+        add_kubeconfig(made_in or self, self.control_plane, endpoint or Endpoint.private())
         if storage_made := self.foundation.storage if self.foundation else None:
             add_volume(cdk.Stack.of(storage_made), storage_made)
         elif existing:
@@ -337,7 +338,8 @@ def _addons(addons: Sequence[Addon] | None, governance: TaskGovernance | None, *
 def _with_a_first_node(groups: Sequence[InstanceGroup], addons: Sequence[Addon]) -> list[InstanceGroup]:
     """The groups, of which one makes the cluster wait for a node: add-ons need one, and would wait in vain.
 
-    Not one on a training plan: before it starts there is no node, and the group would be taken back after 3 hours.
+    It is the first by name that is likely to have one within 3 hours, and that pods may run on: not one of
+    accelerators, on spot or on a training plan, and none with taints or a min_count of its own.
     """
     first = next(
         (
@@ -347,7 +349,9 @@ def _with_a_first_node(groups: Sequence[InstanceGroup], addons: Sequence[Addon])
             and not group.facts.is_accelerated
             and isinstance(group.count, int)
             and group.count > 0
-            and not isinstance(group.capacity, TrainingPlan)
+            and group.min_count is None
+            and not isinstance(group.capacity, TrainingPlan | Spot)
+            and not _is_tainted(group)
         ),
         None,
     )
@@ -356,13 +360,16 @@ def _with_a_first_node(groups: Sequence[InstanceGroup], addons: Sequence[Addon])
     return [replace(group, min_count=1) if group is first else group for group in groups]
 
 
+def _is_tainted(group: InstanceGroup) -> bool:
+    return group.kubernetes is not None and bool(getattr(group.kubernetes, "taints", ()))
+
+
 def _with_health_checks(group: InstanceGroup) -> InstanceGroup:
     """Deep health checks where they can run and a spare bridges the time, about 2 hours for each new node.
 
     Not beside taints, which the service refuses together with them.
     """
-    tainted = group.kubernetes is not None and bool(getattr(group.kubernetes, "taints", ()))
-    if group.health_checks is not None or not group.spares or tainted:
+    if group.health_checks is not None or not group.spares or _is_tainted(group):
         return group
     checks = group.facts is not None and "eks" in (group.facts.deep_health_checks or ())
     return replace(group, health_checks=DEEP_HEALTH_CHECKS) if checks else group

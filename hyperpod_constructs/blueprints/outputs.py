@@ -48,13 +48,14 @@ def add_kubeconfig(stack: cdk.Stack, control_plane: IControlPlane, endpoint: End
     """Adds how to reach the Kubernetes API.
 
     Args:
-        stack: Stack of the HyperPod cluster.
+        stack: Stack of the control plane, or of the HyperPod cluster where that is the user's own.
         control_plane: The EKS cluster.
         endpoint: How the API is reached.
     """
     # Written out where it is known: an output that imports another stack's output says nothing new.
     name = control_plane.model.name if control_plane.model else control_plane.cluster_name
-    way = f"from {', '.join(endpoint.public_cidrs)} and its VPC" if endpoint.public_cidrs else "from its VPC alone"
+    blocks = ", ".join((*endpoint.public_cidrs, *endpoint.private_cidrs))
+    way = f"from {blocks} and its nodes" if blocks else "from its nodes alone"
     cdk.CfnOutput(
         stack,
         "Kubeconfig",

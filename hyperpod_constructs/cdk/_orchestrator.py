@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import aws_cdk as cdk
+
 from hyperpod_constructs.catalog.kubernetes import HYPERPOD_TAG
 from hyperpod_constructs.cdk._cluster_model import Scripts
 from hyperpod_constructs.cdk.control_plane import IControlPlane
 from hyperpod_constructs.cdk.lifecycle import LifecycleScripts
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.orchestration import Eks
+from hyperpod_constructs.tokens import is_token
 
 
 def check_orchestrator(
@@ -28,6 +31,20 @@ def check_orchestrator(
             f"{', '.join(given)} of a cluster without control_plane, which Slurm schedules",
             "give control_plane=hp.EksControlPlane(...), or leave it out",
         )
+
+
+def check_place(control_plane: IControlPlane | None, stack: cdk.Stack) -> None:
+    """Refuses an EKS cluster of another account or Region, as far as both are known."""
+    arn = control_plane.cluster_arn if control_plane else ""
+    if not arn or is_token(arn):
+        return
+    _, _, _, region, account, _ = arn.split(":", 5)
+    for what, its, ours in (("Region", region, stack.region), ("account", account, stack.account)):
+        if not is_token(ours) and its != ours:
+            raise InvalidValue(
+                f"the EKS cluster {arn} is in {what} {its}, and the HyperPod cluster in {ours}",
+                f"use an EKS cluster of {what} {ours}",
+            )
 
 
 def eks_of(control_plane: IControlPlane) -> Eks:

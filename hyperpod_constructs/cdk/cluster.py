@@ -27,7 +27,7 @@ from hyperpod_constructs.cdk._cluster_model import (
     volumes_of,
     zone_of,
 )
-from hyperpod_constructs.cdk._orchestrator import check_orchestrator, eks_of, scripts_for, tags_for
+from hyperpod_constructs.cdk._orchestrator import check_orchestrator, check_place, eks_of, scripts_for, tags_for
 from hyperpod_constructs.cdk.control_plane import IControlPlane
 from hyperpod_constructs.cdk.grants import Nodes
 from hyperpod_constructs.cdk.identity import NodeFeatures, NodeRoles
@@ -146,6 +146,7 @@ class Cluster(Construct):
         stack = cdk.Stack.of(scope)
         account, region = stack.account, stack.region
         _check_one_region(network, region)
+        check_place(control_plane, stack)
         seen = cluster_model(
             f"{scope.node.path}/{id}",
             name=name,

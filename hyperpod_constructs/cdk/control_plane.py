@@ -13,7 +13,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 import aws_cdk as cdk
-from aws_cdk import aws_eks as eks, aws_eks_v2 as eks_v2, aws_iam as iam, aws_kms as kms, aws_lambda as lambda_
+from aws_cdk import (
+    aws_ec2 as ec2,
+    aws_eks as eks,
+    aws_eks_v2 as eks_v2,
+    aws_iam as iam,
+    aws_kms as kms,
+    aws_lambda as lambda_,
+)
 from constructs import Construct, DependencyGroup
 
 from hyperpod_constructs.catalog import endpoints, kubernetes
@@ -118,7 +125,9 @@ class EksControlPlane(Construct):
         zones: Zone ids of its subnets, two or more. Defaults to that of the cluster and the first other one that we
             know of the Region.
         subnet_ids: Subnets in two or more zones, instead of new ones; an imported network needs them.
-        endpoint: `hp.Endpoint.private()`, the default, or `hp.Endpoint.public(cidrs=[...])`, which is private too.
+        endpoint: `hp.Endpoint.private()`, the default, which only nodes reach; `hp.Endpoint.private(cidrs=[...])`,
+            which a VPN or a bastion reaches too; or `hp.Endpoint.public(cidrs=[...])`, which nodes reach within the
+            VPC.
         admins: ARNs of roles that may do everything in it.
         secrets_key: Customer key of Kubernetes secrets; cannot be changed later. Defaults to a key that AWS owns.
         chart: Who installs the chart that nodes need, which must be there before the first of them:
@@ -198,7 +207,7 @@ class EksControlPlane(Construct):
             name=name,
             version=version,
             subnets=subnets,
-            groups=network.security_group_ids,
+            groups=[*network.security_group_ids, *self._make_callers(name, network, endpoint)],
             endpoint=endpoint,
             key=secrets_key,
             boundary=permissions_boundary,
@@ -232,6 +241,23 @@ class EksControlPlane(Construct):
     def kubectl(self) -> eks_v2.ICluster | None:
         """The EKS cluster with what applies manifests to it, where the chart is installed here."""
         return self.chart.cluster if self.chart else None
+
+    def _make_callers(self, name: str, network: Network, endpoint: Endpoint) -> list[str]:
+        """A security group of the API's interfaces that lets others than nodes call it; none where nobody else may."""
+        if not endpoint.private_cidrs:
+            return []
+        made = ec2.CfnSecurityGroup
+        group = made(
+            self,
+            "Callers",
+            group_description=f"Callers of the Kubernetes API of {name}",
+            vpc_id=network.vpc_id,
+            security_group_ingress=[
+                made.IngressProperty(ip_protocol="tcp", from_port=443, to_port=443, cidr_ip=block)
+                for block in endpoint.private_cidrs
+            ],
+        )
+        return [group.attr_group_id]
 
     def _make_resource(
         self,
@@ -329,8 +355,11 @@ class EksControlPlane(Construct):
             admins: Principals that have an access entry already, to which none is given here.
 
         Raises:
-            InvalidValue: if the text is no ARN of an EKS cluster.
+            InvalidValue: if the text is no ARN of an EKS cluster, or version or admins are no such things.
         """
+        check_admins(admins)
+        if version is not None and not is_token(version) and not re.fullmatch(kubernetes.VERSION_PATTERN, version):
+            raise InvalidValue(f"version is {version!r}", "use a version of Kubernetes, such as '1.34'")
         if not is_token(cluster_arn) and not _ARN.fullmatch(cluster_arn):
             raise InvalidValue(
                 f"cluster_arn is {cluster_arn!r}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network
 from typing import Final, Literal
 
 from hyperpod_constructs.errors import InvalidValue
@@ -14,6 +15,7 @@ from hyperpod_constructs.tokens import Unknown, is_token
 
 TAINT_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 MODES: Final = ("Enable", "Disable")
+_PRIVATE: Final = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,24 +64,36 @@ class Endpoint:
 
     Attributes:
         public_cidrs: IPv4 blocks on the internet from which it is reached; none by default.
+        private_cidrs: IPv4 blocks in the VPC, or in networks that are joined to it, from which it is reached. Nodes
+            reach it in any case, and nobody else does by default.
 
     Raises:
-        InvalidValue: if one is no block.
+        InvalidValue: if one is no block, or a public one is private.
+
+    Source: EKS user guide, cluster-endpoint: a public block may not be one of reserved addresses.
     """
 
     public_cidrs: Sequence[str] = ()
+    private_cidrs: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        make_tuples(self, "public_cidrs")
+        make_tuples(self, "public_cidrs", "private_cidrs")
         check_fields("endpoint: ", self)
-        for block in self.public_cidrs:
-            if not is_token(block) and as_block(block) is None:
-                raise InvalidValue(f"endpoint is open to {block!r}", "use IPv4 blocks such as 198.51.100.0/24")
+        for each in (*self.public_cidrs, *self.private_cidrs):
+            if not is_token(each) and as_block(each) is None:
+                raise InvalidValue(f"endpoint is open to {each!r}", "use IPv4 blocks such as 198.51.100.0/24")
+        for each in self.public_cidrs:
+            block = as_block(each)
+            if block is not None and any(block.subnet_of(private) for private in _PRIVATE):
+                raise InvalidValue(
+                    f"endpoint is public to {each}, whose addresses are private",
+                    "give hp.Endpoint.private(cidrs=[...]) those, and blocks on the internet here",
+                )
 
     @classmethod
-    def private(cls) -> Endpoint:
-        """From the VPC alone: through a VPN, a bastion or a session on a node."""
-        return cls()
+    def private(cls, *, cidrs: Sequence[str] = ()) -> Endpoint:
+        """From nodes, and from these blocks in the VPC or joined to it, such as that of a VPN or a bastion."""
+        return cls(private_cidrs=cidrs)
 
     @classmethod
     def public(cls, *, cidrs: Sequence[str]) -> Endpoint:

@@ -12,6 +12,7 @@ from hyperpod_constructs.model.deployment import Cluster, Deployment
 from hyperpod_constructs.rules import Problem, rule
 from hyperpod_constructs.rules._kubernetes import used_planes, with_control_plane
 from hyperpod_constructs.rules._places import let_wait, waits_for
+from hyperpod_constructs.rules._words import all_of
 from hyperpod_constructs.tokens import UNKNOWN
 
 _ORDER: Final = "awslabs/awsome-distributed-ai, Terraform modules of hyperpod-eks; aws/sagemaker-hyperpod-cluster-setup"
@@ -43,6 +44,37 @@ def deployments_wait_for_nodes(deployment: Deployment) -> Iterator[Problem]:
             runs = isinstance(addon.name, str) and kubernetes.runs_deployments(addon.name)
             if runs and not any(waits_for(deployment, addon.path, addon.after, each.path) for each in clusters):
                 yield _too_early(addon, clusters[0])
+
+
+@rule(
+    "HP2433",
+    Severity.WARNING,
+    title="EKS add-on comes when the cluster may have no node yet",
+    because="a Continuous cluster is complete before its nodes are, unless a group has MinInstanceCount; "
+    "CloudFormation then waits for Deployments that have nowhere to run, and rolls back",
+    source=f"SageMaker developer guide, sagemaker-hyperpod-scaling-eks; {_ORDER}; inferred for CloudFormation",
+)
+def addons_find_a_node(deployment: Deployment) -> Iterator[Problem]:
+    for plane in used_planes(deployment):
+        clusters = [cluster for cluster, its in with_control_plane(deployment) if its is plane]
+        if _has_other_nodes(deployment, plane) or not all(map(_may_be_empty, clusters)):
+            continue
+        names = [
+            str(addon.name)
+            for addon in deployment.kubernetes.addons_of(plane)
+            if isinstance(addon.name, str) and kubernetes.runs_deployments(addon.name)
+        ]
+        if names:
+            yield Problem(
+                path=clusters[0].path,
+                message=f"no group has MinInstanceCount, and there may be no node for {all_of(names)}",
+                fix="give a group of CPU nodes on demand MinInstanceCount: 1 (min_count=1)",
+            )
+
+
+def _may_be_empty(cluster: Cluster) -> bool:
+    """Whether it is certain that a cluster does not wait for its nodes."""
+    return cluster.provisioning == "Continuous" and not any(group.min_count for group in cluster.groups)
 
 
 def _too_early(addon: Addon, cluster: Cluster) -> Problem:

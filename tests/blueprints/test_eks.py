@@ -135,9 +135,9 @@ class TestDefaults:
 
     def test_outputs_say_how_to_reach_the_api_and_what_the_volume_is(self, app: cdk.App) -> None:
         made = research(app, storage=SCRATCH)
-        outputs = synthesized(made)["Outputs"]
+        outputs = synthesized(foundation(made))["Outputs"]  # who installs the chart comes before the nodes
         assert outputs["Kubeconfig"]["Value"] == "aws eks update-kubeconfig --name Research --region us-west-2"
-        assert "from its VPC alone" in outputs["Kubeconfig"]["Description"]
+        assert "from its nodes alone" in outputs["Kubeconfig"]["Description"]
         parts = synthesized(foundation(made))["Outputs"]["LustreVolume"]["Value"]["Fn::Join"][1]
         volume = json.loads("".join(each if isinstance(each, str) else "fs-1" for each in parts))
         assert volume["spec"]["csi"] == {
@@ -148,7 +148,29 @@ class TestDefaults:
 
     def test_an_open_endpoint_is_said_to_be_open(self, app: cdk.App) -> None:
         made = research(app, endpoint=hp.Endpoint.public(cidrs=["198.51.100.0/24"]))
-        assert "from 198.51.100.0/24 and its VPC" in synthesized(made)["Outputs"]["Kubeconfig"]["Description"]
+        assert (
+            "from 198.51.100.0/24 and its nodes"
+            in synthesized(foundation(made))["Outputs"]["Kubeconfig"]["Description"]
+        )
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            hp.InstanceGroup.worker("a", "ml.g6.12xlarge", count=2),
+            hp.InstanceGroup.worker("a", "ml.m5.4xlarge", count=2, capacity=hp.Spot()),
+            hp.InstanceGroup.worker("a", "ml.m5.4xlarge", count=2, min_count=0),
+            hp.InstanceGroup.worker(
+                "a",
+                "ml.m5.4xlarge",
+                count=2,
+                kubernetes=hp.KubernetesConfig(taints=(hp.Taint(key="dedicated", effect="NoSchedule"),)),
+            ),
+        ],
+    )
+    def test_the_cluster_waits_for_a_node_that_pods_may_run_on(self, app: cdk.App, other: hp.InstanceGroup) -> None:
+        made = research(app, groups=[SYSTEM, other])
+        assert group(made, "system")["MinInstanceCount"] == 1
+        assert not group(made, "a").get("MinInstanceCount")
 
 
 class TestBringYourOwn:

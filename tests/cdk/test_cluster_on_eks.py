@@ -139,6 +139,19 @@ class TestCluster:
         cluster(stack, network, hp.EksControlPlane.from_arn(arn))
         assert resource(stack)["Properties"]["Orchestrator"] == {"Eks": {"ClusterArn": arn}}
 
+    @pytest.mark.parametrize(
+        ("place", "said"),
+        [
+            ("us-east-1:111122223333", "is in Region us-east-1, and the HyperPod cluster in us-west-2"),
+            ("us-west-2:999922223333", "is in account 999922223333, and the HyperPod cluster in 111122223333"),
+        ],
+    )
+    def test_an_imported_control_plane_is_of_the_same_account_and_region(
+        self, stack: cdk.Stack, network: hp.Network, place: str, said: str
+    ) -> None:
+        with pytest.raises(hp.InvalidValue, match=said):
+            cluster(stack, network, hp.EksControlPlane.from_arn(f"arn:aws:eks:{place}:cluster/shared"))
+
 
 class TestKarpenter:
     def test_has_a_role_that_adds_and_deletes_nodes(

@@ -147,6 +147,29 @@ class TestRefusals:
         with pytest.raises(hp.InvalidValue, match="open to nobody"):
             hp.Endpoint.public(cidrs=[])
 
+    def test_others_in_the_vpc_may_call_the_api_and_nodes_get_nothing_by_that(
+        self, stack: cdk.Stack, network: hp.Network
+    ) -> None:
+        plane(stack, network, endpoint=hp.Endpoint.private(cidrs=["10.20.0.0/16"]))
+        template = synthesized(stack)
+        (found,) = of_type(template, EKS).values()
+        groups = of_type(template, "AWS::EC2::SecurityGroup")
+        (callers,) = (name for name in groups if "Callers" in name)
+        assert groups[callers]["SecurityGroupIngress"] == [
+            {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "10.20.0.0/16"}
+        ]
+        assert found["ResourcesVpcConfig"]["SecurityGroupIds"] == [
+            stack.resolve(network.security_group_ids[0]),
+            {"Fn::GetAtt": [callers, "GroupId"]},
+        ]
+        assert found["ResourcesVpcConfig"]["EndpointPublicAccess"] is False
+
+    @pytest.mark.parametrize("block", ["10.0.0.0/8", "172.16.8.0/24", "192.168.1.1/32"])
+    def test_private_blocks_are_not_public(self, block: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=f"endpoint is public to {block}, whose addresses are private"):
+            hp.Endpoint.public(cidrs=[block])
+        hp.Endpoint.public(cidrs=["172.32.0.0/16"])
+
 
 class TestImported:
     def test_is_known_by_its_arn(self) -> None:
@@ -161,3 +184,14 @@ class TestImported:
     def test_must_be_an_arn_of_an_eks_cluster(self) -> None:
         with pytest.raises(hp.InvalidValue, match="cluster_arn is 'shared'; use the ARN of an EKS cluster"):
             hp.EksControlPlane.from_arn("shared")
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"version": "latest"}, "version is 'latest'; use a version of Kubernetes"),
+            ({"admins": ["Platform"]}, "admins hold 'Platform'"),
+        ],
+    )
+    def test_what_is_known_of_it_must_be_possible(self, options: dict[str, Any], said: str) -> None:
+        with pytest.raises(hp.InvalidValue, match=said):
+            hp.EksControlPlane.from_arn("arn:aws:eks:us-west-2:111122223333:cluster/shared", **options)

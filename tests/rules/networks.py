@@ -164,6 +164,7 @@ KUBERNETES: dict[str, Any] = {
                 "InstanceGroupName": "p5",
                 "InstanceType": "ml.p5.48xlarge",
                 "InstanceCount": 2,
+                "MinInstanceCount": 1,
                 "ExecutionRole": ROLE,
                 "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-scripts/x", "OnCreate": "on_create.sh"},
             }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -61,6 +62,35 @@ class TestDeploymentsWaitForNodes:
     def test_is_silent_without_a_hyperpod_cluster(self) -> None:
         alone = {"Eks": {"ResourcesVpcConfig": VPC}, "Dns": early("coredns"), "Cluster": None}
         assert networks.of("HP2431", KUBERNETES, alone) == []
+
+
+class TestAddonsFindANode:
+    @staticmethod
+    def of(count: object = None, **properties: Any) -> list[str]:
+        (group,) = deepcopy(KUBERNETES["Cluster"]["InstanceGroups"])
+        del group["MinInstanceCount"]
+        groups = [group if count is None else {**group, "MinInstanceCount": count}]
+        return planes.of("HP2433", Dns=addon("coredns"), Cluster={"InstanceGroups": groups, **properties})
+
+    @pytest.mark.parametrize("count", [None, 0])
+    def test_no_group_makes_the_cluster_wait(self, count: object) -> None:
+        assert self.of(count) == [
+            (
+                "Cluster: no group has MinInstanceCount, and there may be no node for coredns | "
+                "give a group of CPU nodes on demand MinInstanceCount: 1 (min_count=1)"
+            )
+        ]
+
+    @pytest.mark.parametrize("count", [1, UNDECIDED])
+    def test_is_silent_where_one_does_or_may(self, count: object) -> None:
+        assert self.of(count) == []
+
+    @pytest.mark.parametrize("mode", [None, UNDECIDED])
+    def test_is_silent_where_all_nodes_come_first_or_may(self, mode: object) -> None:
+        assert self.of(NodeProvisioningMode=mode) == []
+
+    def test_is_silent_on_add_ons_that_run_with_each_node(self) -> None:
+        assert planes.of("HP2433", Cni=early("vpc-cni")) == []
 
 
 class TestNodesFindTheirAddons:
