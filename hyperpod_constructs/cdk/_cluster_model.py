@@ -34,6 +34,7 @@ from hyperpod_constructs.tokens import UNKNOWN, Unknown, is_placeholder, is_toke
 NodeRecovery = Literal["Automatic", "None"]
 Scripts = LifecycleScripts | Mapping[str, LifecycleScripts]
 """Scripts of all groups, or of each group by name."""
+_RELEASE: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _SECRET_ARN: Final = re.compile(r"arn:[^:]+:secretsmanager:[^:]*:[^:]*:secret:.+", re.DOTALL)
 
 
@@ -269,6 +270,9 @@ def _check_fields(who: str, group: InstanceGroup) -> None:
         raise InvalidValue(f"{who}patching DrainFirst is not in CloudFormation", "use WhenIdle or WhenAllIdle")
     if is_token(group.spares) or (group.spares and is_token(group.count)):
         raise InvalidValue(f"{who}spares are added to the count; both must then be known at synth")
+    release = group.image_release_version
+    if isinstance(release, str) and not is_token(release) and not _RELEASE.fullmatch(release):
+        raise InvalidValue(f"{who}image_release_version is {release!r}", "use three numbers such as 1.0.742")
     for volume in volumes_of(group):
         if volume.kms_key and not is_token(volume.kms_key) and not str(volume.kms_key).startswith("arn:"):
             raise InvalidValue(f"{who}volume key {volume.kms_key!r} must be an ARN, to be granted to the nodes")

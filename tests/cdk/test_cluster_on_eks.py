@@ -152,6 +152,14 @@ class TestCluster:
         with pytest.raises(hp.InvalidValue, match=said):
             cluster(stack, network, hp.EksControlPlane.from_arn(f"arn:aws:eks:{place}:cluster/shared"))
 
+    @pytest.mark.parametrize("release", ["1", "latest", "1.0.742-x"])
+    def test_a_release_that_is_none_is_refused_before_synth(
+        self, stack: cdk.Stack, network: hp.Network, plane: hp.EksControlPlane, release: str
+    ) -> None:
+        odd = hp.InstanceGroup.worker("odd", "ml.m5.4xlarge", count=1, image_release_version=release)
+        with pytest.raises(hp.InvalidValue, match=f"image_release_version is '{release}'; use three numbers"):
+            cluster(stack, network, plane, groups=[odd])
+
 
 class TestKarpenter:
     def test_has_a_role_that_adds_and_deletes_nodes(
