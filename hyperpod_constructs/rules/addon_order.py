@@ -74,7 +74,7 @@ def addons_find_a_node(deployment: Deployment) -> Iterator[Problem]:
 
 def _may_be_empty(cluster: Cluster) -> bool:
     """Whether it is certain that a cluster does not wait for its nodes."""
-    return cluster.provisioning == "Continuous" and not any(group.min_count for group in cluster.groups)
+    return cluster.provisioning == "Continuous" and all(group.min_count in {None, 0} for group in cluster.groups)
 
 
 def _too_early(addon: Addon, cluster: Cluster) -> Problem:
