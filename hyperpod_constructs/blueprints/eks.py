@@ -69,11 +69,11 @@ class EksTraining(cdk.Stack):
         env: Account and Region. Without them zones and prices cannot be checked.
         zone: Zone id in which nodes and file system stand, for example `usw2-az2`: the plan's, if there is one.
         groups: Instance groups, `hp.InstanceGroup.worker(...)`. If add-ons are to be installed and no group has a
-            `min_count`, the first group of CPU nodes that is on demand gets 1: add-ons need a node.
+            `min_count`, the first by name of CPU nodes on demand without taints gets 1: add-ons need a node.
         kubernetes: Kubernetes version of the control plane.
         control_plane: A control plane of yours, `hp.EksControlPlane(...)` or `hp.EksControlPlane.from_arn(...)`.
         control_plane_zones: Zone ids of the control plane's subnets, two or more.
-        endpoint: How the Kubernetes API is reached: from the VPC alone, unless you say otherwise.
+        endpoint: How the Kubernetes API is reached: by nodes alone, unless you say otherwise.
         admins: ARNs of roles that may do everything in the EKS cluster; nobody may, if none is named.
         secrets_key: Customer key of Kubernetes secrets.
         chart: Who installs the chart that nodes need: `hp.HelmChart.installed_elsewhere()`, or
@@ -89,7 +89,8 @@ class EksTraining(cdk.Stack):
         alerts: E-mail addresses that are told of state changes, node health and cost.
         budget: Cost budget of the account. Defaults to 730 hours of what is metered, if every price is known. Needs
             `alerts`.
-        network: A network of yours; then the control plane is yours too, or the network a `ClusterNetwork`.
+        network: A network of yours; then the control plane is yours too, or the network a `ClusterNetwork`. A control
+            plane of yours needs it.
         cidr: Block of the new network, /16 to /20; each zone gets an eighth of it. Defaults to 10.0.0.0/16.
         egress: `nat`, the default, or `closed`, see `ClusterNetwork`.
         endpoints: Interface endpoints of the new network.
@@ -312,7 +313,7 @@ class EksTraining(cdk.Stack):
         )
         add_outputs(self, self.cluster, seen)
         made_in = self.foundation if made else None
-        add_kubeconfig(made_in or self, self.control_plane, endpoint or Endpoint.private())
+        add_kubeconfig(made_in or self, self.control_plane, to_make.endpoint if to_make else None)
         if storage_made := self.foundation.storage if self.foundation else None:
             add_volume(cdk.Stack.of(storage_made), storage_made)
         elif existing:

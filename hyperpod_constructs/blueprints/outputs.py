@@ -44,18 +44,24 @@ def add_outputs(stack: cdk.Stack, cluster: Cluster, seen: Deployment) -> None:
         cdk.CfnOutput(stack, key, value=value, description=description)
 
 
-def add_kubeconfig(stack: cdk.Stack, control_plane: IControlPlane, endpoint: Endpoint) -> None:
+def add_kubeconfig(stack: cdk.Stack, control_plane: IControlPlane, endpoint: Endpoint | None) -> None:
     """Adds how to reach the Kubernetes API.
 
     Args:
         stack: Stack of the control plane, or of the HyperPod cluster where that is the user's own.
         control_plane: The EKS cluster.
-        endpoint: How the API is reached.
+        endpoint: How the API is reached; `None` where the user's own control plane decides.
     """
     # Written out where it is known: an output that imports another stack's output says nothing new.
     name = control_plane.model.name if control_plane.model else control_plane.cluster_name
-    blocks = ", ".join((*endpoint.public_cidrs, *endpoint.private_cidrs))
-    way = f"from {blocks} and its nodes" if blocks else "from its nodes alone"
+    blocks = ", ".join((*endpoint.public_cidrs, *endpoint.private_cidrs)) if endpoint else ""
+    way = (
+        f"from {blocks} and its nodes"
+        if blocks
+        else "from its nodes alone"
+        if endpoint
+        else "as its control plane says"
+    )
     cdk.CfnOutput(
         stack,
         "Kubeconfig",

@@ -92,9 +92,11 @@ CHART_NAMESPACE: Final = "kube-system"
 IN_THE_CHART: Final = frozenset({CERT_MANAGER})
 """Add-ons that HyperPod's chart brings where its values turn them on."""
 
-KUEUE: Final = {"1.6": "0.19.2", "1.5": "0.18.0", "1.4": "0.14.0", "1.3": "0.12.0"}
-"""Kueue in each version of task governance; 1.3 cannot be updated to 1.5 or later directly. Source: guide,
-sagemaker-hyperpod-eks-operate-console-ui-governance-upgrade (October 2026)."""
+RELEASE: Final = "hyperpod-dependencies"
+"""Name of the release in AWS's documents. Source: as for the namespace."""
+TEAM_NAMESPACE: Final = "hyperpod-ns-"
+"""What the namespace of a team begins with. Source: guide,
+sagemaker-hyperpod-eks-operate-console-ui-governance-policies (October 2026)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,13 +16,12 @@ import aws_cdk as cdk
 from aws_cdk import aws_eks as l1, aws_eks_v2 as eks, aws_lambda as lambda_, aws_s3_assets as assets
 from constructs import Construct, DependencyGroup
 
-from hyperpod_constructs.catalog.kubernetes import CHART_NAMESPACE
+from hyperpod_constructs.catalog.kubernetes import CHART_NAMESPACE, RELEASE
 from hyperpod_constructs.cdk.network import Network
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.chart import HelmChart
 from hyperpod_constructs.planning import chart as planning
 
-RELEASE: Final = "hyperpod-dependencies"
 ENDPOINTS: Final = ("eks", "lambda", "sts")
 """What the functions call besides S3, in a network without a way out."""
 _MINOR: Final = re.compile(r"1\.(\d\d)")

@@ -95,10 +95,9 @@ class ClusterGovernance(Construct):
     """Task governance on EKS: what goes before what, what each team has, and who may submit as which team.
 
     Installs the task governance add-on unless the cluster has it from `hp.ClusterAddons`, then the scheduler policy,
-    then a quota for each team. Members get an access entry that lets
-    them edit what is in the namespace of their team, which comes with its quota. Where the control plane installs the
-    chart and so holds its access, a role for training jobs is bound in each namespace, too; elsewhere bind the group
-    `hyperpod-ns-TEAM` yourself.
+    then a quota for each team. Members get an access entry that lets them edit what is in the namespace of their team,
+    which comes with its quota. Where the control plane installs the chart and so holds its access, a role for training
+    jobs is bound in each namespace, too; elsewhere bind the group `hyperpod-ns-TEAM` yourself.
 
     Names of quotas and teams cannot be changed: another name is another team, whose quota comes before the old one
     goes. What one team gives up another one gets in the next deploy: for a moment both would have it.

@@ -9,6 +9,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_eks as l1, aws_eks_v2 as eks
 from constructs import Construct
 
+from hyperpod_constructs.catalog.kubernetes import TEAM_NAMESPACE
 from hyperpod_constructs.cdk.control_plane import PRINCIPAL, IControlPlane, named
 from hyperpod_constructs.errors import InvalidValue
 from hyperpod_constructs.model.governance import TaskGovernance
@@ -30,7 +31,7 @@ _RULES: Final[Sequence[Mapping[str, Sequence[str]]]] = (
 
 def namespace_of(team: str) -> str:
     """The namespace that HyperPod makes for a team, and the Kubernetes group of its members."""
-    return f"hyperpod-ns-{team}"
+    return f"{TEAM_NAMESPACE}{team}"
 
 
 def make_access(scope: Construct, members: Mapping[str, Sequence[str]], control_plane: IControlPlane) -> None:

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from hyperpod_constructs.catalog.kubernetes import CHART_NAMESPACE, RELEASE
 from hyperpod_constructs.errors import UnreadableChart
 
-RELEASE: Final = "hyperpod-dependencies"
-NAMESPACE: Final = "kube-system"
 _LIBRARY: Final = "helm_python"
 _LONGEST: Final = 120
 _NO_MANIFEST: Final = "NOTES.txt"
@@ -42,7 +41,7 @@ def _by_program(program: str, folder: Path, values: Mapping[str, object]) -> str
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as given:
         json.dump(values, given)
         given.flush()
-        command = [program, "template", RELEASE, str(folder), "--namespace", NAMESPACE, "--values", given.name]
+        command = [program, "template", RELEASE, str(folder), "--namespace", CHART_NAMESPACE, "--values", given.name]
         try:
             ran = subprocess.run(  # noqa: S603  # the user's own Helm
                 command, capture_output=True, encoding="utf-8", check=False, timeout=_LONGEST
@@ -58,7 +57,7 @@ def _by_library(folder: Path, values: Mapping[str, object]) -> dict[str, str]:
     helm = importlib.import_module(_LIBRARY)
     try:
         with helm.Chart.load(folder) as chart:
-            manifests: dict[str, str] = chart.render(dict(values), name=RELEASE, namespace=NAMESPACE)
+            manifests: dict[str, str] = chart.render(dict(values), name=RELEASE, namespace=CHART_NAMESPACE)
     except helm.HelmError as error:
         raise _refused(folder, str(error)) from None
     return {name: text for name, text in manifests.items() if not name.endswith(_NO_MANIFEST)}

@@ -111,7 +111,7 @@ def _reach(api: KubernetesApi) -> str:
     if api.public:
         blocks = ", ".join(map(terminal.plain, api.public_cidrs)) or "anywhere on the internet"
         return f"from {blocks}{inside}"
-    return "from its VPC alone: a VPN, or a session on a node; endpoint=hp.Endpoint.public(cidrs=[...]) opens it"
+    return "from its VPC alone, by whom its security groups let in (endpoint=hp.Endpoint.private(cidrs=[...]))"
 
 
 def _subnets(subnets: tuple[SubnetUse, ...]) -> list[str]:

@@ -257,10 +257,6 @@ class Deployment:
             for group in cluster.groups:
                 yield cluster, group, cluster.path_of(group)
 
-    def cluster(self, path: str | Unknown | None) -> Cluster | None:
-        """The HyperPod cluster of this path, if the deployment makes it."""
-        return next((cluster for cluster in self.clusters if cluster.path == path), None)
-
     def subnet(self, path: str | Unknown) -> Subnet | None:
         """The subnet of this path, if the deployment knows it."""
         return self._find(Subnet, path)

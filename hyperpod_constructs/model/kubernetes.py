@@ -68,9 +68,9 @@ class Endpoint:
             reach it in any case, and nobody else does by default.
 
     Raises:
-        InvalidValue: if one is no block, or a public one is private.
+        InvalidValue: if one is no block, or a public one is private, which lets nobody in.
 
-    Source: EKS user guide, cluster-endpoint: a public block may not be one of reserved addresses.
+    Source: RFC 1918: nobody on the internet has a private address.
     """
 
     public_cidrs: Sequence[str] = ()

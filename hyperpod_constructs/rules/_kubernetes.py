@@ -46,9 +46,14 @@ def addons_for(deployment: Deployment, cluster: Cluster) -> tuple[Addon, ...]:
     """The add-ons of the EKS cluster that a cluster is of, whether the deployment makes it or it is imported."""
     if plane := control_plane_of(deployment, cluster):
         return deployment.kubernetes.addons_of(plane)
-    arn = cluster.orchestrator.cluster if isinstance(cluster.orchestrator, Eks) else None
-    name = arn.partition(_ARN_BEFORE_THE_NAME)[2] if isinstance(arn, str) else ""
+    name = name_of_imported(cluster)
     return tuple(addon for addon in deployment.kubernetes.addons if name and addon.control_plane == name)
+
+
+def name_of_imported(cluster: Cluster) -> str:
+    """Name of the EKS cluster that a cluster is of, from its ARN; empty where that is not known."""
+    arn = cluster.orchestrator.cluster if isinstance(cluster.orchestrator, Eks) else None
+    return arn.partition(_ARN_BEFORE_THE_NAME)[2] if isinstance(arn, str) else ""
 
 
 def charts_of(deployment: Deployment, plane: ControlPlane) -> list[ChartInstall]:

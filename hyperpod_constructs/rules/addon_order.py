@@ -73,7 +73,7 @@ def addons_find_a_node(deployment: Deployment) -> Iterator[Problem]:
 
 
 def _may_be_empty(cluster: Cluster) -> bool:
-    """Whether it is certain that a cluster does not wait for its nodes."""
+    """Whether a cluster is complete without a node, as far as it says."""
     return cluster.provisioning == "Continuous" and all(group.min_count in {None, 0} for group in cluster.groups)
 
 

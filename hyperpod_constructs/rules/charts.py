@@ -134,7 +134,7 @@ def agents_come_from_their_account(deployment: Deployment) -> Iterator[Problem]:
     title="An image of the chart lies where nodes without a way out cannot pull it",
     because="of registries only ECR has endpoints: pods with an image from anywhere else end in ImagePullBackOff, "
     "unless the nodes have a proxy or a mirror",
-    source="ECR user guide, vpc-endpoints; EKS user guide, private-clusters (2026)",
+    source="ECR user guide, vpc-endpoints; EKS user guide, private-clusters (from memory, 2026)",
 )
 def images_of_closed_networks_are_in_ecr(deployment: Deployment) -> Iterator[Problem]:
     for chart, image in _images(deployment):

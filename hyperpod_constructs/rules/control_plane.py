@@ -242,8 +242,9 @@ def endpoints_can_be_reached(deployment: Deployment) -> Iterator[Problem]:
     "HP2413",
     Severity.WARNING,
     title="Two HyperPod clusters are of one EKS cluster",
-    because="AWS's guide maps one EKS cluster to one HyperPod cluster; we have not seen what the service answers",
-    source="SageMaker developer guide, sagemaker-hyperpod-eks (not checked in an account)",
+    because="AWS's guide is told to map one EKS cluster to one HyperPod cluster; neither the page nor what the service "
+    "answers was seen (UNVERIFIED)",
+    source="SageMaker developer guide, sagemaker-hyperpod-eks (UNVERIFIED)",
 )
 def control_planes_have_one_cluster(deployment: Deployment) -> Iterator[Problem]:
     first: dict[str, str] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from hyperpod_constructs.catalog.kubernetes import TASK_GOVERNANCE
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.control_plane import Addon, ControlPlane
 from hyperpod_constructs.model.deployment import Cluster, Deployment
@@ -16,7 +17,6 @@ from hyperpod_constructs.rules._places import let_wait, waits_for
 from hyperpod_constructs.rules._words import all_of
 from hyperpod_constructs.tokens import UNKNOWN
 
-_ADDON: Final = "amazon-sagemaker-hyperpod-taskgovernance"
 _SETUP: Final = (
     "SageMaker developer guide, sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance "
     "(October 2026)"
@@ -123,7 +123,7 @@ def governance_waits_for_its_addon(deployment: Deployment) -> Iterator[Problem]:
             if early:
                 yield Problem(
                     path=early[0].path,
-                    message=f"{_called(*early)} {_do(early)} not wait for {addon.path}, the add-on {_ADDON}",
+                    message=f"{_called(*early)} {_do(early)} not wait for {addon.path}, the add-on {TASK_GOVERNANCE}",
                     fix=let_wait(_called(*early), [addon.path]),
                 )
 
@@ -132,7 +132,7 @@ def _addons(deployment: Deployment, cluster: Cluster) -> list[Addon]:
     """The task governance add-ons of the EKS cluster that a cluster is of."""
     plane = control_plane_of(deployment, cluster)
     addons = deployment.kubernetes.addons_of(plane) if plane else ()
-    return [addon for addon in addons if addon.name == _ADDON]
+    return [addon for addon in addons if addon.name == TASK_GOVERNANCE]
 
 
 @rule(
@@ -175,15 +175,15 @@ def governed_clusters_have_the_addon(deployment: Deployment) -> Iterator[Problem
             yield Problem(
                 path=cluster.path,
                 message=f"{_called(*certain)} {'is' if len(certain) == 1 else 'are'} of this cluster, and "
-                f"{plane.path} has no add-on {_ADDON}",
-                fix=f"add an AWS::EKS::Addon with AddonName: {_ADDON}, after the HyperPod cluster, which has to have a "
-                "node first, and before policy and quotas",
+                f"{plane.path} has no add-on {TASK_GOVERNANCE}",
+                fix=f"add an AWS::EKS::Addon with AddonName: {TASK_GOVERNANCE}, after the HyperPod cluster, "
+                "which has to have a node first, and before policy and quotas",
             )
 
 
 def _may_have_addon(deployment: Deployment, plane: ControlPlane) -> bool:
     """Whether some add-on is, or may turn out to be, that of task governance on an EKS cluster."""
     return any(
-        addon.name in {_ADDON, UNKNOWN} and addon.control_plane in {plane.path, plane.name, UNKNOWN}
+        addon.name in {TASK_GOVERNANCE, UNKNOWN} and addon.control_plane in {plane.path, plane.name, UNKNOWN}
         for addon in deployment.kubernetes.addons
     )

@@ -12,10 +12,9 @@ from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.control_plane import ControlPlane
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.network import Subnet, VpcPlacement
-from hyperpod_constructs.model.orchestration import Eks
 from hyperpod_constructs.model.routing import Vpc
 from hyperpod_constructs.rules import Problem, rule
-from hyperpod_constructs.rules._kubernetes import with_control_plane
+from hyperpod_constructs.rules._kubernetes import name_of_imported, with_control_plane
 from hyperpod_constructs.rules._places import (
     PREREQUISITES,
     all_groups,
@@ -159,8 +158,7 @@ def nodes_stand_in_the_vpc_of_a_cluster_that_exists(deployment: Deployment) -> I
     made = {vpc.path for vpc in deployment.routing.vpcs}
     names = {plane.name for plane in deployment.kubernetes.control_planes}
     for cluster in deployment.clusters:
-        arn = cluster.orchestrator.cluster if isinstance(cluster.orchestrator, Eks) else None
-        name = arn.partition(":cluster/")[2] if isinstance(arn, str) and arn.startswith("arn:") else ""
+        name = name_of_imported(cluster)
         if not name or name in names or UNKNOWN in names:
             continue
         for path, owner, placement in placements_of(cluster):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from hyperpod_constructs.catalog.kubernetes import TEAM_NAMESPACE
 from hyperpod_constructs.findings import Severity
 from hyperpod_constructs.model.deployment import Deployment
 from hyperpod_constructs.model.governance import Quota, SchedulerPolicy
@@ -21,7 +22,6 @@ from hyperpod_constructs.rules._governance import (
 )
 from hyperpod_constructs.rules._words import all_of
 
-_NAMESPACE: Final = "hyperpod-ns-"
 _LONGEST: Final = 63
 _BORROWS: Final = "LendAndBorrow"
 _PERCENT: Final = range(1, 501)
@@ -72,7 +72,7 @@ def teams_have_one_quota(deployment: Deployment) -> Iterator[Problem]:
         yield Problem(
             path=several[-1].path,
             message=f"{all_of(each.path for each in several)} are quotas of team {team!r}, which is namespace "
-            f"{_NAMESPACE}{team}",
+            f"{TEAM_NAMESPACE}{team}",
             fix="make one quota of them, with all of their ComputeQuotaResources, or give each a TeamName of its own",
         )
 
@@ -81,18 +81,18 @@ def teams_have_one_quota(deployment: Deployment) -> Iterator[Problem]:
     "HP6022",
     Severity.ERROR,
     title="The name of a team is too long for its namespace",
-    because=f"the team becomes the namespace {_NAMESPACE}TEAM, and Kubernetes takes {_LONGEST} characters",
+    because=f"the team becomes the namespace {TEAM_NAMESPACE}TEAM, and Kubernetes takes {_LONGEST} characters",
     source=f"{QUOTA_SCHEMA}, TeamName; Kubernetes documentation, namespaces (RFC 1123 labels)",
 )
 def team_names_fit_a_namespace(deployment: Deployment) -> Iterator[Problem]:
     for quota in deployment.quotas:
-        if isinstance(quota.team, str) and len(_NAMESPACE + quota.team) > _LONGEST:
+        if isinstance(quota.team, str) and len(TEAM_NAMESPACE + quota.team) > _LONGEST:
             yield Problem(
                 path=quota.path,
                 message=f"TeamName {quota.team} has {len(quota.team)} characters, and its namespace "
-                f"{len(_NAMESPACE + quota.team)}",
-                fix=f"use a TeamName (Team(name=...)) of at most {_LONGEST - len(_NAMESPACE)} characters; AWS's texts "
-                "want at most 40",
+                f"{len(TEAM_NAMESPACE + quota.team)}",
+                fix=f"use a TeamName (Team(name=...)) of at most {_LONGEST - len(TEAM_NAMESPACE)} characters; "
+                "AWS's texts want at most 40",
             )
 
 

@@ -189,6 +189,7 @@ class TestBringYourOwn:
         (cluster,) = of_type(synthesized(made), "AWS::SageMaker::Cluster").values()
         assert cluster["Orchestrator"] == {"Eks": {"ClusterArn": arn}}
         assert synthesized(made)["Outputs"]["Kubeconfig"]["Value"].startswith("aws eks update-kubeconfig --name shared")
+        assert "as its control plane says" in synthesized(made)["Outputs"]["Kubeconfig"]["Description"]
 
     def test_a_control_plane_of_the_app_in_its_network(self, app: cdk.App) -> None:
         mine = cdk.Stack(app, "Mine", env=ENV)

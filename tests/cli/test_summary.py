@@ -151,7 +151,7 @@ class TestKubernetesApi:
         [
             (
                 {"public": False, "private": True},
-                "from its VPC alone: a VPN, or a session on a node; endpoint=hp.Endpoint.public(cidrs=[...]) opens it",
+                "from its VPC alone, by whom its security groups let in (endpoint=hp.Endpoint.private(cidrs=[...]))",
             ),
             (
                 {"public": True, "private": True, "public_cidrs": ("198.51.100.0/24",)},
